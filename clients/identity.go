@@ -59,24 +59,30 @@ var machine = sync.OnceValue(func() Identity {
 	return id
 })
 
+// unread stands in an identity for what the system did not tell. It equals
+// nothing, itself included.
+const unread = "unknown"
+
 func hostID() string {
 	if b, err := os.ReadFile("/etc/machine-id"); err == nil && strings.TrimSpace(string(b)) != "" {
 		return strings.TrimSpace(string(b))
 	}
 	name, err := os.Hostname()
 	if err != nil {
-		return "unknown"
+		return unread
 	}
 	return name
 }
 
-// Self is the identity of the calling process.
+// Self is the identity of the calling process. Where the system does not tell it,
+// the result names no start time and Check says unknown.
 func Self() Identity { return self() }
 
 var self = sync.OnceValue(func() Identity {
 	id, err := Of(os.Getpid())
 	if err != nil {
-		panic("internal error: cannot read our own identity: " + err.Error())
+		id = Machine()
+		id.PID, id.PIDNS = os.Getpid(), unread
 	}
 	return id
 })
@@ -103,6 +109,8 @@ func Check(id Identity) Liveness {
 	switch {
 	case id.IsZero():
 		return Liveness{Unknown, "no process is recorded"}
+	case here.Boot == unread || id.Boot == unread || here.PIDNS == unread || id.PIDNS == unread:
+		return Liveness{Unknown, "this system does not tell its boot or pid namespace"}
 	case id.Boot != here.Boot && id.Host == here.Host:
 		return Liveness{Dead, "the machine was restarted since"}
 	case id.Boot != here.Boot:
@@ -126,9 +134,11 @@ func Check(id Identity) Liveness {
 
 // procStat is what the kernel tells of a process, zombies included.
 type procStat struct {
+	name   string // the kernel's short name, 15 bytes on Linux
 	ppid   int
 	pgid   int
 	sid    int
 	start  uint64
-	zombie bool
+	zombie bool // every thread has ended
+	kernel bool // a thread of the kernel: no program, no environment
 }

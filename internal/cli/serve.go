@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"berth/internal/control"
+	"berth/internal/host"
+	"berth/internal/session"
+)
+
+type serveOptions struct{ timeout time.Duration }
+
+func serveConversationVerb() *verb {
+	var o serveOptions
+	return &verb{
+		Name: "serve-conversation", Args: "RUN", Hidden: true,
+		Short: "Launch a run unless it is launched, and host it here",
+		Long: "What a session's tmux pane runs. It makes sure that the run's agent is launched and hosts it in this terminal at once. " +
+			"Without a terminal, as from a script or a unit, it launches, waits until the run is resumable, and prints its record with --json.",
+		Examples: []string{"berth serve-conversation 0m4zr8t1c9ab77xq", "berth serve-conversation 0m4z --json"},
+		Flags: []cli.Flag{
+			&cli.DurationFlag{Name: "ready-timeout", Usage: "wait `TIME` for it to be resumable", Value: 30 * time.Second, Destination: &o.timeout},
+			jsonFlag(),
+		},
+		Takes: takes{min: 1, max: 1, what: "a run ID", find: "berth list --json"},
+		Run:   func(ctx context.Context, env *Env, _ *cli.Context) error { return runServe(ctx, env, o) },
+	}
+}
+
+func runServe(ctx context.Context, env *Env, o serveOptions) error {
+	return withHome(ctx, env, "serve-conversation", func(c *control.Control) error {
+		id, _, err := c.OpenHere(ctx, env.Args[0], terminalSize(env), false)
+		if err != nil && session.ClassOf(err) == session.Stale {
+			fmt.Fprintf(env.Err, "berth: %v\n", err) // superseded: somebody else has it, which is no failure
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		in, out, tty := env.Terminal()
+		if !tty || env.JSON {
+			c.Screen(ctx, id)
+			r, err := c.AwaitReady(ctx, id, o.timeout, false)
+			if r.ID == "" {
+				return err
+			}
+			if perr := printStarted(env, r, err == nil); perr != nil {
+				return perr
+			}
+			return err
+		}
+		waiting, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go c.TellReady(waiting, id, o.timeout)
+		res, err := c.Host(ctx, id, in, out, nil)
+		if err != nil || res.Why != host.Over {
+			return err
+		}
+		return status(res.Ending.Code)
+	})
+}

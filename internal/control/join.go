@@ -1,0 +1,206 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"berth/clients"
+	"berth/internal/host"
+	"berth/internal/protocol"
+	"berth/internal/session"
+	"berth/launcher"
+	"berth/manifest"
+	"berth/tmux"
+
+	"golang.org/x/sys/unix"
+)
+
+// nextWait is how long a host waits for the next client of a session that is being
+// restarted: the restart's own bounds.
+const nextWait = 30 * time.Second
+
+// OpenHere starts the session's client unless one lives, and reports whether it did.
+// With fresh a session that has none is given a new conversation.
+func (c *Control) OpenHere(ctx context.Context, ref string, size protocol.Size, fresh bool) (id string, started bool, err error) {
+	t, err := c.find(ctx, ref)
+	if err != nil {
+		return "", false, err
+	}
+	if t.ClosedAt != nil {
+		return t.ID, false, closed(t)
+	}
+	if r, err := launcher.Look(t.dir, t.agent); err == nil && r.Life.Status == clients.Live {
+		if clients.Check(r.Super.Process).Status == clients.Dead {
+			return t.ID, false, orphaned(t, r)
+		}
+		if s, _, err := t.dir.Marker(); err == nil && s == manifest.NoMarker {
+			if fresh {
+				return t.ID, false, session.Errorf(session.Refused, "session %s is running (pid %d)", t.ID, r.Client.Receipt.Process.PID).
+					WithHint("berth restart --fresh %s", t.ID)
+			}
+			return t.ID, false, nil // joining needs no lock
+		}
+	}
+	err = c.withLaunchLock(ctx, t.ID, func(t target, _ func()) error {
+		before, _ := t.dir.Supervisor()
+		after, err := c.launch(ctx, t, start{size: size, fresh: fresh})
+		if err == nil {
+			s, _ := after.dir.Supervisor()
+			started = s.Process != before.Process
+		}
+		return err
+	})
+	return t.ID, started, err
+}
+
+func orphaned(t target, r launcher.Readiness) error {
+	return session.Errorf(session.Refused, "the agent of session %s (pid %d) runs, but its terminal is gone: its supervisor has died", t.ID, r.Client.Receipt.Process.PID).
+		WithHint("berth restart %s   # ends it and resumes the conversation", t.ID)
+}
+
+// Host joins a terminal to the session until the person leaves, the terminal goes,
+// or the client ends and no next one follows.
+func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, joined func()) (host.Result, error) {
+	t, err := c.find(ctx, ref)
+	if err != nil {
+		return host.Result{}, err
+	}
+	o := host.Options{In: in, Out: out, Kind: manifest.HostTerminal}
+	o.Info = manifest.Host{Process: clients.Self(), TTY: ttyName(in)}
+	if pane := launcher.Getenv(c.Caller.Env, "TMUX_PANE"); pane != "" && c.Tmux.InsideThisServer(launcher.Getenv(c.Caller.Env, "TMUX")) {
+		o.Kind, o.Tmux, o.Info.Pane = manifest.HostTmux, c.Tmux, pane
+		if rec, err := c.Tmux.ReadRecord(); err == nil {
+			o.Info.Server = rec.Server
+		}
+	} else if id := launcher.Getenv(c.Caller.Env, "BERTH_TERMINAL_ID"); id != "" && launcher.Getenv(c.Caller.Env, "BERTH_TERMINAL_TTY") == o.Info.TTY {
+		o.Info.TerminalID = id
+	}
+	told := false
+	for {
+		r, err := launcher.Look(t.dir, t.agent)
+		if err != nil {
+			return host.Result{}, err
+		}
+		o.Socket = c.Home.RunSocket(t.CurrentRun)
+		o.Hello = protocol.Greeting{Version: c.Caller.Version, Run: t.CurrentRun, Boot: clients.Machine().Boot, Supervisor: r.Super.Process, NativeID: r.Native.NativeID}
+		res, err := host.Join(ctx, o, func(protocol.Greeting) {
+			if joined != nil && !told {
+				joined()
+			}
+			told = true
+		})
+		switch {
+		case err != nil && told && session.ClassOf(err) == session.Unknown, err != nil && session.ClassOf(err) == session.Stale:
+			// It is changing under us: being restarted, or just ended.
+		case err != nil || res.Why != host.Over || res.Ending.Reason != manifest.ReasonRestarted:
+			return res, err
+		}
+		again, err2 := c.awaitNext(ctx, t, r.Super.Process)
+		if err2 != nil {
+			return res, errors.Join(err, err2)
+		}
+		t = again
+	}
+}
+
+// awaitNext waits for another supervisor of the session than the one before.
+func (c *Control) awaitNext(ctx context.Context, t target, before clients.Identity) (target, error) {
+	ctx, cancel := context.WithTimeout(ctx, nextWait)
+	defer cancel()
+	w := manifest.Watch(string(t.dir))
+	defer w.Close()
+	for {
+		t, err := c.load(ctx, t.ID)
+		if err != nil {
+			return t, err
+		}
+		if t.ClosedAt != nil {
+			return t, closed(t)
+		}
+		s, err := t.dir.Supervisor()
+		if err == nil && s.Process != before && s.Phase == manifest.PhaseRunning && clients.Check(s.Process).Status == clients.Live {
+			return t, nil
+		}
+		if err := c.pause(ctx, w, nextWait); err != nil {
+			return t, session.Errorf(session.Failed, "the next client of session %s did not start", t.ID).WithHint("berth open %s", t.ID)
+		}
+	}
+}
+
+// ttyName is the path of the terminal f is, as the person knows it.
+func ttyName(f *os.File) string {
+	if path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(f.Fd()))); err == nil {
+		return path
+	}
+	var st unix.Stat_t
+	if unix.Fstat(int(f.Fd()), &st) != nil {
+		return f.Name()
+	}
+	for _, pattern := range []string{"/dev/pts/*", "/dev/tty*"} {
+		paths, _ := filepath.Glob(pattern)
+		for _, p := range paths {
+			var other unix.Stat_t
+			if unix.Stat(p, &other) == nil && other.Rdev == st.Rdev {
+				return p
+			}
+		}
+	}
+	return f.Name()
+}
+
+// pane returns the tmux pane of a live session, making it if it is missing.
+func (c *Control) pane(ctx context.Context, ref string) (target, tmux.Pane, error) {
+	t, err := c.find(ctx, ref)
+	if err != nil {
+		return t, tmux.Pane{}, err
+	}
+	r, err := launcher.Look(t.dir, t.agent)
+	if err != nil {
+		return t, tmux.Pane{}, err
+	}
+	switch {
+	case r.Life.Status == clients.Unknown:
+		return t, tmux.Pane{}, session.Errorf(session.Unknown, "cannot tell whether session %s runs: %s", t.ID, r.Life.Reason)
+	case r.Life.Status == clients.Dead:
+		p, err := c.Tmux.Find(ctx, t.ID) // the last screen of a client that failed
+		if err != nil {
+			return t, p, session.Errorf(session.Refused, "session %s is not running", t.ID).WithHint("berth open %s", t.ID)
+		}
+		return t, p, nil
+	case clients.Check(r.Super.Process).Status == clients.Dead:
+		return t, tmux.Pane{}, orphaned(t, r)
+	}
+	p, err := launcher.EnsurePane(ctx, c.Tmux, launcher.Pane{Session: t.ID, Run: t.CurrentRun, Cwd: t.Cwd, Size: launcher.DefaultSize})
+	return t, p, err
+}
+
+// Capture is the text of the session's screen, as tmux has it.
+func (c *Control) Capture(ctx context.Context, ref string, o tmux.CaptureOptions) ([]byte, error) {
+	_, p, err := c.pane(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return c.Tmux.Capture(ctx, p, o)
+}
+
+// Attach says how to look at the session in tmux: an argv to become in this
+// terminal, or nil when the client that the caller is in was switched to it.
+func (c *Control) Attach(ctx context.Context, ref string, readOnly bool) ([]string, error) {
+	_, p, err := c.pane(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	env := launcher.Getenv(c.Caller.Env, "TMUX")
+	switch {
+	case env == "":
+		return c.Tmux.AttachArgv(p.SessionName, readOnly), nil
+	case c.Tmux.InsideThisServer(env):
+		return nil, c.Tmux.SwitchClient(ctx, launcher.Getenv(c.Caller.Env, "TMUX_PANE"), p.SessionName)
+	}
+	return nil, session.Errorf(session.Refused, "this terminal is inside another tmux server, where attaching would nest one tmux in the other").
+		WithHint("env -u TMUX %s", c.Tmux.AttachLine(p.SessionName, readOnly))
+}

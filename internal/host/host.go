@@ -1,0 +1,327 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	"berth/internal/protocol"
+	"berth/internal/screen"
+	"berth/internal/session"
+	"berth/manifest"
+	"berth/tmux"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// Times of a host.
+const (
+	dialWait  = 2 * time.Second
+	helloWait = 5 * time.Second       // the supervisor may have to ask another host first
+	keyWait   = 25 * time.Millisecond // after a lone ESC: the rest of a key comes at once, or never
+	replyWait = 200 * time.Millisecond
+)
+
+// Options say what joins what.
+type Options struct {
+	Socket string            // of the supervisor
+	Hello  protocol.Greeting // what we know of the run; As, Want, Host and Size are filled in here
+	Kind   string            // manifest.HostTerminal or HostTmux
+	Info   manifest.Host     // who we are: process, tty, pane, server
+
+	In, Out *os.File // the terminal
+
+	Tmux *tmux.Server // of a tmux host
+}
+
+// Why a joining ended.
+const (
+	Detached = "detached" // the person left; the agent runs on
+	HungUp   = "hangup"   // the terminal went away; the agent runs on
+	Over     = "over"     // the client ended
+)
+
+// Result is how a joining ended.
+type Result struct {
+	Why    string
+	Ending protocol.Ending // when Why is Over
+}
+
+// errLost says that the supervisor went away without a word.
+var errLost = errors.New("the supervisor ended without a word")
+
+// Join joins the terminal to the supervisor and returns when that has ended. An
+// error before the supervisor took us is its refusal, or that it could not be
+// reached; the terminal is untouched then. joined, if not nil, is called once when
+// the supervisor has taken us.
+func Join(ctx context.Context, o Options, joined func(protocol.Greeting)) (Result, error) {
+	size, err := sizeOf(o.Out)
+	if err != nil {
+		return Result{}, session.Errorf(session.Usage, "cannot read the size of the terminal: %w", err)
+	}
+	c, err := protocol.Dial(o.Socket, dialWait)
+	if err != nil {
+		return Result{}, session.Errorf(session.Unknown, "cannot reach the supervisor of run %s: %w", o.Hello.Run, err)
+	}
+	defer c.Close() //nolint:errcheck // done with it
+	j := &joining{Options: o, conn: c, size: size, gone: make(chan struct{}), work: make(chan func(), 16)}
+	defer close(j.gone)
+	welcome, err := j.hello()
+	if err != nil {
+		return Result{}, err
+	}
+	if joined != nil {
+		joined(welcome)
+	}
+	restore, err := j.raw()
+	if err != nil {
+		return Result{}, err
+	}
+	defer restore()
+	return j.run(ctx)
+}
+
+// joining is one host at work. run's goroutine owns it.
+type joining struct {
+	Options
+	conn *protocol.Conn
+	size protocol.Size
+	gone chan struct{} // closed at the end: whoever waits to bring something stops
+	work chan func()   // calls of tmux, in their order; room for bursts, more are merged away
+
+	out   screen.Scanner // of what the terminal was sent, for its modes
+	in    screen.Input
+	asked int // queries the terminal has not answered
+	role  protocol.RoleChange
+
+	pinned bool // a tmux host: the pane's size is the holder's
+}
+
+func (j *joining) hello() (protocol.Greeting, error) {
+	var g protocol.Greeting
+	h := j.Hello
+	h.Protocol, h.MinProtocol = protocol.Version, protocol.MinVersion
+	h.As, h.Want, h.Host, h.Size = protocol.AsHost, protocol.WantKeyboard, j.Info, j.size
+	h.Host.Kind = j.Kind
+	if j.Kind == manifest.HostTmux {
+		h.Host.Watchers = j.watchers()
+	}
+	if err := j.conn.SetDeadline(time.Now().Add(helloWait)); err != nil {
+		return g, err
+	}
+	if err := j.conn.SendJSON(protocol.Hello, h); err != nil {
+		return g, session.Errorf(session.Unknown, "cannot reach the supervisor of run %s: %w", h.Run, err)
+	}
+	kind, payload, err := j.conn.Recv()
+	if err != nil {
+		return g, session.Errorf(session.Unknown, "the supervisor of run %s does not answer: %w", h.Run, err)
+	}
+	if kind == protocol.Refused {
+		var r protocol.Refusal
+		if err := protocol.Decode(kind, payload, &r); err != nil {
+			return g, err
+		}
+		return g, r.Err()
+	}
+	if err := protocol.Decode(kind, payload, &g); err != nil {
+		return g, err
+	}
+	if err := protocol.Match(h, g); err != nil {
+		return g, err
+	}
+	return g, j.conn.SetDeadline(time.Time{})
+}
+
+// raw makes the terminal raw and returns what gives it back as it was.
+func (j *joining) raw() (restore func(), err error) {
+	old, err := term.MakeRaw(int(j.In.Fd()))
+	if err != nil {
+		return nil, fmt.Errorf("cannot make the terminal raw: %w", err)
+	}
+	return func() {
+		term.Restore(int(j.In.Fd()), old) //nolint:errcheck // the terminal may be gone
+	}, nil
+}
+
+// received is a frame, or the end of the connection.
+type received struct {
+	kind    protocol.Type
+	payload []byte
+	err     error
+}
+
+func (j *joining) run(ctx context.Context) (Result, error) {
+	frames := make(chan received)
+	go func() {
+		for {
+			var r received
+			r.kind, r.payload, r.err = j.conn.Recv()
+			select {
+			case frames <- r:
+			case <-j.gone:
+				return
+			}
+			if r.err != nil {
+				return
+			}
+		}
+	}()
+	kb, err := newKeyboard(j.In)
+	if err != nil {
+		return Result{}, err
+	}
+	keys := make(chan []byte)
+	go kb.read(keys)
+	defer func() {
+		kb.stop()
+		if j.asked > 0 {
+			kb.drain(replyWait)
+		}
+		kb.close()
+	}()
+	signals := make(chan os.Signal, 8) // WINCHes merge; HUP and TERM fit beside them
+	signal.Notify(signals, unix.SIGWINCH, unix.SIGHUP, unix.SIGTERM)
+	defer signal.Stop(signals)
+	if j.Kind == manifest.HostTmux {
+		go j.callTmux()
+	}
+	lone := time.NewTimer(0) // when a held-back ESC was a key after all
+	defer lone.Stop()
+	for {
+		select {
+		case r := <-frames:
+			if res, over, err := j.frame(r); over {
+				j.giveBack(res)
+				return res, err
+			}
+		case p, ok := <-keys:
+			if !ok { // the terminal is gone
+				j.leave(protocol.LeaveHangup)
+				return Result{Why: HungUp}, nil
+			}
+			if j.typed(p) {
+				j.leave(protocol.LeaveDetach)
+				j.giveBack(Result{Why: Detached})
+				return Result{Why: Detached}, nil
+			}
+			if j.in.Held() {
+				lone.Reset(keyWait)
+			}
+		case <-lone.C:
+			if k := j.in.Flush(); len(k) > 0 {
+				j.conn.Send(protocol.Input, k) //nolint:errcheck // the end shows in frames
+			}
+		case sig := <-signals:
+			if sig != unix.SIGWINCH {
+				j.leave(protocol.LeaveHangup)
+				return Result{Why: HungUp}, nil
+			}
+			j.resized()
+		case <-ctx.Done():
+			j.leave(protocol.LeaveDetach)
+			j.giveBack(Result{Why: Detached})
+			return Result{Why: Detached}, nil
+		}
+	}
+}
+
+// frame does what the supervisor says. over means that the joining has ended.
+func (j *joining) frame(r received) (res Result, over bool, err error) {
+	if r.err != nil {
+		if errors.Is(r.err, io.EOF) {
+			r.err = errLost
+		}
+		return Result{}, true, session.Errorf(session.Failed, "%w", r.err).
+			WithHint("berth open %s", j.Hello.Run)
+	}
+	switch r.kind {
+	case protocol.Output, protocol.Picture:
+		j.out.Feed(r.payload) // for its modes: queries were taken out before
+		j.Out.Write(r.payload)
+	case protocol.Role:
+		if protocol.Decode(r.kind, r.payload, &j.role) == nil {
+			j.takeRole()
+		}
+	case protocol.Query:
+		j.asked++
+		j.in.Expect(screen.CPR)
+		j.Out.Write(r.payload)
+	case protocol.Look:
+		j.countWatchers()
+	case protocol.Refused:
+		var refusal protocol.Refusal
+		if err := protocol.Decode(r.kind, r.payload, &refusal); err != nil {
+			return res, true, err
+		}
+		return res, true, refusal.Err()
+	case protocol.Ended:
+		var e protocol.Ending
+		if err := protocol.Decode(r.kind, r.payload, &e); err != nil {
+			return res, true, err
+		}
+		if e.Next { // the next client of the run follows on this connection
+			return res, false, nil
+		}
+		return Result{Why: Over, Ending: e}, true, nil
+	}
+	return res, false, nil
+}
+
+// typed sends what was typed, and reports whether the detach key was.
+func (j *joining) typed(p []byte) (detach bool) {
+	r := j.in.Feed(p)
+	if len(r.Keys) > 0 {
+		j.conn.Send(protocol.Input, r.Keys) //nolint:errcheck // the end shows in frames
+	}
+	for _, reply := range r.Replies {
+		if j.asked > 0 && (reply.Kind == screen.CPR || reply.Kind == screen.DECXCPR) {
+			j.asked--
+			j.conn.Send(protocol.Reply, reply.Raw) //nolint:errcheck // the end shows in frames
+		} // any other is an answer to nobody's question
+	}
+	return r.Detach && j.Kind == manifest.HostTerminal
+}
+
+func (j *joining) resized() {
+	size, err := sizeOf(j.Out)
+	if err != nil || size == j.size {
+		return
+	}
+	j.size = size
+	j.conn.SendJSON(protocol.Resize, size) //nolint:errcheck // the end shows in frames
+}
+
+// leave says why we go. A paste that is still open is closed for the agent.
+func (j *joining) leave(reason string) {
+	if p := j.in.ClosePaste(); len(p) > 0 {
+		j.conn.Send(protocol.Input, p) //nolint:errcheck // leaving
+	}
+	j.conn.SendJSON(protocol.Leave, protocol.Leaving{Reason: reason}) //nolint:errcheck // leaving
+}
+
+// giveBack resets the terminal's modes. A failed client's last screen stays in a
+// tmux pane, which is kept for it.
+func (j *joining) giveBack(r Result) {
+	modes := j.out.Modes()
+	if j.Kind == manifest.HostTmux && r.Why == Over && r.Ending.Code != 0 {
+		modes.AltScreen = 0
+	}
+	j.Out.Write(modes.Reset())
+}
+
+func sizeOf(f *os.File) (protocol.Size, error) {
+	ws, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return protocol.Size{}, err
+	}
+	s := protocol.Size{Cols: int(ws.Col), Rows: int(ws.Row), XPixel: int(ws.Xpixel), YPixel: int(ws.Ypixel)}
+	if s.Cols == 0 || s.Rows == 0 { // a terminal that nobody gave a size, as of expect or a serial line
+		s.Cols, s.Rows = 80, 24
+	}
+	return s, nil
+}

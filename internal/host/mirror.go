@@ -1,0 +1,67 @@
+package host
+
+import (
+	"context"
+	"errors"
+
+	"berth/internal/protocol"
+	"berth/manifest"
+	"berth/tmux"
+)
+
+// callTmux makes the calls of a tmux host, one after the other, until the end. Each
+// is bounded by itself. Bytes on the screen never wait for them.
+func (j *joining) callTmux() {
+	for {
+		select {
+		case call := <-j.work:
+			call()
+		case <-j.gone:
+			return
+		}
+	}
+}
+
+func (j *joining) enqueue(call func()) {
+	select {
+	case j.work <- call:
+	default: // tmux does not answer; what it would be told is overtaken anyway
+	}
+}
+
+// takeRole follows the supervisor's word on who types. A tmux pane that mirrors
+// takes on the holder's size, and is free again when it has the keyboard.
+func (j *joining) takeRole() {
+	role := j.role
+	if j.Kind != manifest.HostTmux || role.Keyboard && !j.pinned {
+		return
+	}
+	j.pinned = !role.Keyboard
+	j.enqueue(func() {
+		if role.Keyboard {
+			j.Tmux.UnpinWindow(context.Background(), j.Info.Pane) //nolint:errcheck // a pane of the wrong size is a flaw, no failure
+		} else {
+			j.Tmux.ResizeWindow(context.Background(), j.Info.Pane, role.Size.Cols, role.Size.Rows) //nolint:errcheck // see above
+		}
+	})
+}
+
+// countWatchers has the people who look at our pane counted, and says how many.
+func (j *joining) countWatchers() {
+	j.enqueue(func() {
+		j.conn.SendJSON(protocol.Watched, protocol.Watchers{Count: j.watchers()}) //nolint:errcheck // the end shows in frames
+	})
+}
+
+// watchers is how many people look at our pane. Where tmux does not say, somebody
+// may: one.
+func (j *joining) watchers() int {
+	n, err := j.Tmux.Watchers(context.Background(), j.Info.Pane)
+	switch {
+	case errors.Is(err, tmux.ErrNoSession), errors.Is(err, tmux.ErrNoServer):
+		return 0
+	case err != nil:
+		return 1
+	}
+	return n
+}

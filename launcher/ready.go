@@ -1,0 +1,108 @@
+package launcher
+
+import (
+	"context"
+	"fmt"
+
+	"berth/clients"
+	"berth/internal/provider"
+	"berth/internal/session"
+	"berth/manifest"
+)
+
+// Readiness is what the run directory says of the newest client of a run.
+type Readiness struct {
+	Phase  session.Phase
+	Reason string // what is missing; "" when resumable
+	Client clients.Client
+	Life   clients.Liveness
+	Native manifest.Native
+	Super  manifest.Supervisor
+}
+
+// Resumable reports whether the conversation can be resumed and is alive.
+func (r Readiness) Resumable() bool { return r.Phase == session.Resumable }
+
+// Look reads how far the newest client of a run has come. An error means that
+// evidence could not be read, so nothing may be concluded.
+func Look(d manifest.Dir, p provider.Provider) (Readiness, error) {
+	var r Readiness
+	cs, err := clients.Read(string(d))
+	if err != nil {
+		return r, session.Errorf(session.Unknown, "cannot read the clients of %s: %w", d, err)
+	}
+	if r.Native, err = d.Native(); err != nil {
+		return r, session.Errorf(session.Unknown, "%w", err)
+	}
+	if r.Super, err = d.Supervisor(); err != nil {
+		return r, session.Errorf(session.Unknown, "%w", err)
+	}
+	r.Client, r.Life = clients.Current(cs)
+	if r.Client.Err != nil {
+		return r, session.Errorf(session.Unknown, "%w", r.Client.Err)
+	}
+	r.Phase, r.Reason = r.phase(p, len(cs) > 0)
+	return r, nil
+}
+
+func (r Readiness) phase(p provider.Provider, any bool) (session.Phase, string) {
+	switch {
+	case !any:
+		return session.Starting, "its client has not started yet"
+	case r.Life.Status == clients.Dead:
+		return session.Ended, "its client has ended"
+	case r.Life.Status == clients.Unknown:
+		return session.PhaseUnknown, r.Life.Reason
+	case !p.CanResume():
+		return session.Running, "provider cannot resume"
+	case r.Native.NativeID == "":
+		return session.Running, fmt.Sprintf("%s has not announced a native id", p.Name)
+	case p.History == "" || r.Native.Recorded:
+		return session.Resumable, ""
+	case r.Super.Prompt == "waiting":
+		return session.Identified, fmt.Sprintf("%s is not ready for the opening request yet", p.Name)
+	case r.Super.Prompt == "none":
+		return session.Identified, session.NothingSaid
+	}
+	return session.Identified, fmt.Sprintf("%s has not recorded the conversation yet", p.Name)
+}
+
+// Settled reports whether waiting for more is pointless: it is resumable, it ended,
+// or it is as far as it will get by itself.
+func (r Readiness) Settled(p provider.Provider) bool {
+	switch r.Phase {
+	case session.Resumable, session.Ended:
+		return true
+	case session.Running:
+		return !p.CanResume()
+	}
+	return r.Reason == session.NothingSaid && (r.Super.Ready || p.Ready == provider.ReadyStart)
+}
+
+// AwaitResumable waits until the readiness of a run is settled or ctx ends, and
+// returns the last one seen. Files and the client's own end wake it.
+func AwaitResumable(ctx context.Context, d manifest.Dir, p provider.Provider) (Readiness, error) {
+	w := manifest.Watch(string(d))
+	defer w.Close()
+	var ended <-chan struct{}
+	var held clients.Identity
+	for {
+		r, err := Look(d, p)
+		if err != nil || r.Settled(p) {
+			return r, err
+		}
+		if id := r.Client.Receipt.Process; id != held && r.Life.Status == clients.Live {
+			if h, err := clients.Open(id); err == nil {
+				defer h.Close()
+				ended, held = h.Done(), id
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return r, nil
+		case <-w.C:
+		case <-ended:
+			ended = nil // the end's record follows, and wakes us
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"berth/clients"
+	"berth/internal/atomicfile"
+)
+
+// Phases of a supervisor.
+const (
+	PhaseStarting = "starting" // it has the life lock; no receipt yet
+	PhaseRunning  = "running"  // its client runs
+	PhaseStopping = "stopping" // it has accepted a stop
+	PhaseEnded    = "ended"    // its client has ended and it is leaving
+)
+
+// Supervisor is what a supervisor says of itself, replaced at every change.
+type Supervisor struct {
+	SchemaVersion int              `json:"schema_version"`
+	Process       clients.Identity `json:"process"`
+	Since         string           `json:"since"` // RFC 3339: when it started
+	Version       string           `json:"version"`
+	Protocol      int              `json:"protocol"`
+	Socket        string           `json:"socket"`
+	Phase         string           `json:"phase"`
+	PhaseSince    string           `json:"phase_since"`
+	Request       int              `json:"request,omitempty"` // the last request accepted
+	Attempt       int              `json:"attempt"`           // the client it runs is the so manieth of the run
+	Ready         bool             `json:"ready"`             // the agent takes input
+	Turn          Turn             `json:"turn"`
+	Prompt        string           `json:"prompt"` // the opening request: "none", "waiting", "sending", "sent"
+	Hosts         []Host           `json:"hosts"`
+}
+
+// Turn is what the agent last announced of its turn; State "" is unknown.
+type Turn struct {
+	State      string `json:"state,omitempty"`
+	WaitingFor string `json:"waiting_for,omitempty"`
+	Source     string `json:"source,omitempty"`
+	Since      string `json:"since,omitempty"`
+}
+
+// Host kinds.
+const (
+	HostTerminal = "terminal"
+	HostTmux     = "tmux"
+)
+
+// Host is one terminal joined to the supervisor.
+type Host struct {
+	Kind       string           `json:"kind"`
+	Process    clients.Identity `json:"process"`
+	TTY        string           `json:"tty,omitempty"`
+	Pane       string           `json:"pane,omitempty"`
+	Server     clients.Identity `json:"server,omitzero"` // of a tmux host: its tmux server
+	TerminalID string           `json:"terminal_id,omitempty"`
+	Keyboard   bool             `json:"keyboard"`           // it has the keyboard; others mirror
+	Watchers   int              `json:"watchers,omitempty"` // of a tmux host: operators looking at the pane
+	Since      string           `json:"since"`
+}
+
+// Holds reports whether h keeps others from the keyboard: a terminal that has it
+// does, a pane only while somebody looks at it.
+func (h Host) Holds() bool { return h.Keyboard && (h.Kind == HostTerminal || h.Watchers > 0) }
+
+// String says who h is, where, and since when, for refusals.
+func (h Host) String() string {
+	where := "terminal " + h.TTY
+	if h.Kind == HostTmux {
+		where = "somebody attached to its tmux pane " + h.Pane
+	}
+	since := h.Since
+	if t, err := time.Parse(time.RFC3339Nano, h.Since); err == nil {
+		since = t.Local().Format("15:04:05")
+	}
+	return fmt.Sprintf("%s (pid %d, since %s)", where, h.Process.PID, since)
+}
+
+// Holder is the host that holds the session, if any.
+func (s Supervisor) Holder() (Host, bool) {
+	for _, h := range s.Hosts {
+		if h.Holds() {
+			return h, true
+		}
+	}
+	return Host{}, false
+}
+
+// Supervisor reads who supervises the run; never supervised yields the zero value.
+// Whether that process still lives is for clients.Check to say.
+func (d Dir) Supervisor() (Supervisor, error) {
+	var s Supervisor
+	err := atomicfile.ReadJSON(d.Path("supervisor.json"), Schema, &s)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Supervisor{}, nil
+	}
+	return s, err
+}
+
+// WriteSupervisor replaces the record.
+func (d Dir) WriteSupervisor(s Supervisor) error {
+	s.SchemaVersion = Schema
+	if s.Hosts == nil {
+		s.Hosts = []Host{}
+	}
+	return atomicfile.WriteJSON("supervisor", d.Path("supervisor.json"), s)
+}

@@ -1,0 +1,160 @@
+package supervisor
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"berth/internal/screen"
+	"berth/launcher"
+	"berth/manifest"
+)
+
+// knowNative writes down the native id that is known before the start.
+func (s *loop) knowNative() error {
+	n, err := s.dir.Native()
+	if err != nil {
+		return err // an unreadable one is not replaced: it may be the only word of the conversation
+	}
+	s.native = n
+	if s.spec.NativeID == "" || s.spec.NativeID == n.NativeID {
+		return nil
+	}
+	return s.learn(manifest.Announcement{NativeID: s.spec.NativeID, Source: "chosen", At: rfc3339(time.Now())})
+}
+
+// learn merges an announcement into the native id's record, if it changes it.
+func (s *loop) learn(a manifest.Announcement) error {
+	n := s.native.Merge(a)
+	n.Provider = s.spec.Provider.Name
+	if n.NativeID == "" || n.NativeID == s.native.NativeID && n.Recorded == s.native.Recorded &&
+		n.HistoryPath == s.native.HistoryPath && n.Account == s.native.Account {
+		return nil
+	}
+	if err := s.dir.WriteNative(n); err != nil {
+		return err
+	}
+	if n.NativeID != s.native.NativeID {
+		s.event("identified", map[string]any{"native_id": n.NativeID, "source": n.Source})
+	}
+	if n.Recorded && !s.native.Recorded {
+		s.event("recorded", map[string]any{"native_id": n.NativeID})
+	}
+	s.native = n
+	return nil
+}
+
+// takeInbox merges what the agent and its hooks have announced.
+func (s *loop) takeInbox() {
+	as, err := s.dir.Inbox()
+	s.warn(err)
+	changed := false
+	for _, a := range as {
+		s.warn(s.learn(a))
+		if a.Turn != "" && (a.Turn != s.client.turn.State || a.WaitingFor != s.client.turn.WaitingFor) {
+			s.client.turn = manifest.Turn{State: a.Turn, WaitingFor: a.WaitingFor, Source: a.Source, Since: a.At}
+			s.event("turn", map[string]any{"state": a.Turn})
+			changed = true
+		}
+		if a.Ready && !s.client.ready {
+			s.becomeReady()
+			changed = false
+		}
+	}
+	if changed {
+		s.record()
+	}
+}
+
+// lookAtHistorySoon looks, shortly after output, for what the agent does not
+// announce: its id in a file, its history on disk. An idle agent costs nothing.
+func (s *loop) lookAtHistorySoon() {
+	c := s.client
+	if c.history != nil || s.native.NativeID != "" && s.native.Recorded {
+		return
+	}
+	c.history = s.after(historyLook, func() {
+		c.history = nil
+		s.lookAtHistory()
+	})
+}
+
+func (s *loop) lookAtHistory() {
+	spec := s.spec
+	now := rfc3339(time.Now())
+	if s.native.NativeID == "" {
+		path, err := spec.Provider.NativeFile(spec.Values())
+		if err != nil || path == "" {
+			return
+		}
+		if id := firstLine(path); id != "" {
+			s.warn(s.learn(manifest.Announcement{NativeID: id, Source: "file", At: now}))
+		}
+	}
+	if s.native.NativeID == "" || s.native.Recorded {
+		return
+	}
+	v := spec.Values()
+	v.NativeID = s.native.NativeID
+	path, err := spec.Provider.HistoryPath(v, func(name string) string { return launcher.Getenv(spec.Client.Env, name) })
+	if err != nil || path == "" {
+		return
+	}
+	if st, err := os.Stat(path); err == nil && st.Size() > 0 {
+		s.warn(s.learn(manifest.Announcement{NativeID: s.native.NativeID, Recorded: true, HistoryPath: path, Source: "file", At: now}))
+	}
+}
+
+// firstLine is the first line of a small file, without blanks; "" if there is none.
+func firstLine(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // read only
+	buf := make([]byte, 512)
+	n, _ := f.Read(buf)
+	line, _, whole := strings.Cut(string(buf[:n]), "\n")
+	if !whole {
+		return "" // still being written
+	}
+	return strings.TrimSpace(line)
+}
+
+// becomeReady notes that the agent takes input, and sends what waits for it.
+func (s *loop) becomeReady() {
+	s.client.ready = true
+	s.event("ready", nil)
+	s.sendPrompt()
+	s.record()
+}
+
+// sendPrompt types the opening request, once: the marker goes to disk before the
+// first byte goes out, and whoever finds it never sends again.
+func (s *loop) sendPrompt() {
+	c := s.client
+	if c.prompt != promptWaiting || !c.ready {
+		return
+	}
+	err := s.dir.MarkPromptSent()
+	if errors.Is(err, fs.ErrExist) {
+		c.prompt = promptSent
+		return
+	}
+	if err != nil {
+		s.warn(err) // not marked, so not sent; it stays waiting and says so
+		return
+	}
+	c.prompt = promptSending
+	submit := s.spec.Provider.Submit
+	c.pty.typeIn(typing{data: screen.Paste(s.spec.Prompt, c.scanner.Modes().BracketedPaste)})
+	c.pty.typeIn(typing{data: []byte(submit.Keys), pause: submit.Delay, then: func() {
+		go s.post(func() {
+			c.prompt = promptSent
+			s.event("opening request typed", nil)
+			s.record()
+		})
+	}})
+}

@@ -1,0 +1,172 @@
+package supervisor
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+
+	"berth/clients"
+	"berth/internal/point"
+	"berth/internal/protocol"
+	"berth/internal/provider"
+	"berth/internal/screen"
+	"berth/launcher"
+	"berth/manifest"
+)
+
+// The states of the opening request, as in supervisor.json.
+const (
+	promptNone    = "none"
+	promptWaiting = "waiting" // for the agent to be ready
+	promptSending = "sending"
+	promptSent    = "sent"
+)
+
+// client is the state of one client, from its gate to its end.
+type client struct {
+	process *launcher.Client
+	pty     *ptyIO
+	scanner *screen.Scanner
+	tail    *screen.Tail
+	size    protocol.Size
+
+	ready   bool
+	pattern *regexp.Regexp // output that means ready; nil when output does not tell
+	turn    manifest.Turn
+	prompt  string
+
+	flush   *time.Timer      // releases what the scanner holds back
+	history *time.Timer      // a look at the history is due
+	state   *os.ProcessState // nil while it lives
+	drained bool             // its last output is in
+}
+
+// start makes the next client: gate, receipt, then the gate opens. On an error
+// nothing runs and nothing is left but what the files say.
+func (s *loop) start() error {
+	pattern, err := s.spec.Provider.ReadyPattern()
+	if err != nil {
+		return err
+	}
+	if err := s.knowNative(); err != nil {
+		return err
+	}
+	c := &client{
+		scanner: new(screen.Scanner), tail: new(screen.Tail), size: s.spec.Client.Size,
+		pattern: pattern, ready: s.spec.Provider.Ready == provider.ReadyStart, prompt: promptNone,
+	}
+	if s.spec.Prompt != nil {
+		c.prompt = promptWaiting
+	}
+	if err := s.dir.WriteSupervisor(s.describe()); err != nil {
+		return err
+	}
+	gate, err := launcher.StartGate(s.spec.Client)
+	if err != nil {
+		return err
+	}
+	point.Here("supervisor.gate-spawned")
+	err = clients.WriteReceipt(string(s.dir), clients.Receipt{
+		Process: gate.Process, Session: s.spec.Session, Run: s.spec.Run, Attempt: s.spec.Attempt,
+		Provider: s.spec.Provider.Name, Executable: s.spec.Client.Path, NativeID: s.native.NativeID,
+		Supervisor: clients.Self(), StartedAt: time.Now(),
+	})
+	if err != nil {
+		gate.Abandon()   //nolint:errcheck // it ends either way
+		gate.Wait()      // no client without a receipt
+		gate.PTY.Close() //nolint:errcheck // unused
+		return err
+	}
+	point.Here("supervisor.receipt")
+	openErr := gate.Open()
+	point.Here("supervisor.opened")
+	c.process, c.pty = gate, newPTY(gate.PTY)
+	s.client = c
+	s.terminalIn.Store(c.pty)
+	s.phase, s.phaseSince = manifest.PhaseRunning, time.Now()
+	s.record()
+	if err := s.dir.FinishLaunch(); err != nil {
+		s.warn(err) // readers see the launch as under way until its deadline
+	}
+	if openErr != nil {
+		s.event("not started", map[string]any{"error": openErr.Error()})
+		s.warn(openErr)
+		c.tail.Write(fmt.Appendf(nil, "berth: %v\r\n", openErr))
+	}
+	go s.await(c)
+	if c.ready {
+		s.sendPrompt()
+	}
+	return nil
+}
+
+// await brings the client's end to the loop.
+func (s *loop) await(c *client) {
+	state := c.process.Wait()
+	s.post(func() { s.exited(c, state) })
+}
+
+// output takes what the client wrote: queries are answered and taken out, the rest
+// goes to the hosts.
+func (s *loop) output(chunk []byte) {
+	c := s.client
+	out, queries := c.scanner.Feed(chunk)
+	s.distribute(out)
+	c.pty.free <- chunk[:cap(chunk)]
+	for _, q := range queries {
+		s.answer(q)
+	}
+	if c.flush == nil && c.scanner.Held() > 0 {
+		c.flush = s.after(flushAfter, func() {
+			c.flush = nil
+			s.distribute(c.scanner.Flush())
+		})
+	}
+	if !c.ready && c.pattern != nil && c.pattern.Match(c.tail.Bytes()) {
+		s.becomeReady()
+	}
+	s.lookAtHistorySoon()
+}
+
+// distribute sends output to the tail and to every host.
+func (s *loop) distribute(out []byte) {
+	if len(out) == 0 {
+		return
+	}
+	s.client.tail.Write(out)
+	for _, h := range s.hosts {
+		s.show(h, out)
+	}
+}
+
+// exited notes the client's end and waits a moment for its last output: a
+// grandchild may hold the terminal open for ever.
+func (s *loop) exited(c *client, state *os.ProcessState) {
+	c.state = state
+	limit := time.NewTimer(drainWait)
+	go func() {
+		defer limit.Stop()
+		select {
+		case <-c.pty.eof:
+		case <-limit.C:
+		}
+		s.post(func() { s.drain(c) })
+	}()
+}
+
+// drain takes what the reader has read and not yet handed over.
+func (s *loop) drain(c *client) {
+	for {
+		select {
+		case chunk := <-c.pty.out:
+			s.output(chunk)
+			continue
+		default:
+		}
+		break
+	}
+	s.distribute(c.scanner.Flush())
+	c.drained = true
+	s.settle()
+}

@@ -1,0 +1,266 @@
+package supervisor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"berth/clients"
+	"berth/internal/atomicfile"
+	"berth/internal/point"
+	"berth/internal/protocol"
+	"berth/internal/screen"
+	"berth/launcher"
+	"berth/manifest"
+
+	"golang.org/x/sys/unix"
+)
+
+// ending is a client being ended because somebody asked.
+type ending struct {
+	cause    clients.Cause
+	reason   string
+	by       string
+	next     bool               // another client of the run follows
+	requests []manifest.Request // to be answered when all is over
+	tree     *clients.Ended     // nil until the tree is ended
+	err      error
+}
+
+// takeRequests looks at what commands have asked since the last look.
+func (s *loop) takeRequests() {
+	rs, err := s.dir.Pending(s.lastSeq)
+	s.warn(err)
+	for _, r := range rs {
+		s.lastSeq = max(s.lastSeq, r.Seq)
+		switch {
+		case r.Overdue():
+			s.refuse(r, "it came after its deadline")
+		case r.Client != s.client.process.Process:
+			s.refuse(r, fmt.Sprintf("it is meant for client %s, and %s is running", r.Client, s.client.process.Process))
+		case r.Kind != manifest.RequestStop && r.Kind != manifest.RequestRestart:
+			s.refuse(r, fmt.Sprintf("this supervisor does not know %q", r.Kind))
+		default:
+			s.end(&ending{cause: clients.Asked, reason: r.Reason, by: r.By, next: r.Kind == manifest.RequestRestart, requests: []manifest.Request{r}}, r.Spare)
+		}
+	}
+}
+
+func (s *loop) refuse(r manifest.Request, why string) {
+	s.event("request refused", map[string]any{"seq": r.Seq, "why": why})
+	s.warn(s.dir.Answer(manifest.Done{Seq: r.Seq, Message: why}))
+}
+
+// shutDown ends the client since the machine or the login is ending.
+func (s *loop) shutDown() {
+	s.end(&ending{cause: clients.Shutdown, reason: "the supervisor got SIGTERM"}, s.spec.Spare)
+}
+
+// end begins to end the client and its tree. A client already being ended gets the
+// later wish too: the last request decides whether another client follows.
+func (s *loop) end(e *ending, spare []string) {
+	if s.ending != nil {
+		s.ending.requests = append(s.ending.requests, e.requests...)
+		s.ending.next = e.next
+		return
+	}
+	s.ending = e
+	s.setPhase(manifest.PhaseStopping)
+	s.event("ending", map[string]any{"reason": e.reason, "by": e.by})
+	point.Here("supervisor.ending")
+	tree := s.tree(spare)
+	grace := clients.Grace{Polite: s.polite}
+	go func() {
+		ended, err := clients.EndTree(context.Background(), tree, grace)
+		s.post(func() { s.treeEnded(e, ended, err) })
+	}()
+}
+
+func (s *loop) tree(spare []string) clients.TreeSpec {
+	return clients.TreeSpec{
+		Run: s.spec.Run, Roots: []clients.Identity{s.client.process.Process},
+		Adopter: clients.Self(), Spare: spare, IsBorder: launcher.IsBorder,
+	}
+}
+
+// polite asks the client to end in its provider's own way. It runs outside the
+// loop and touches only what never changes while the client lives.
+func (s *loop) polite() error {
+	stop := s.spec.Provider.Stop
+	if stop.Keys != "" {
+		s.client.pty.typeIn(typing{data: []byte(stop.Keys)})
+		return nil
+	}
+	return s.signalClient(stop.Number())
+}
+
+func (s *loop) signalClient(sig syscall.Signal) error {
+	h, err := clients.Open(s.client.process.Process)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return h.Signal(sig)
+}
+
+func (s *loop) treeEnded(e *ending, ended clients.Ended, err error) {
+	e.tree, e.err = &ended, err
+	root := s.client.process.Process
+	for _, p := range ended.Left {
+		if p.Identity == root { // it cannot be ended: it goes on being ours
+			s.ending = nil
+			s.answerAll(e, false, fmt.Sprintf("client %d could not be ended: %s", root.PID, p.Why))
+			s.setPhase(manifest.PhaseRunning)
+			return
+		}
+	}
+	s.settle()
+}
+
+// settle finishes the client when its process has ended, its output is in, and, if
+// it was being ended, its tree is gone too.
+func (s *loop) settle() {
+	c, e := s.client, s.ending
+	if c.state == nil || !c.drained || e != nil && e.tree == nil {
+		return
+	}
+	end := s.recordEnd(c, e)
+	if e != nil {
+		msg := ""
+		if e.err != nil {
+			msg = e.err.Error()
+		}
+		s.answerAll(e, e.err == nil && len(e.tree.Left) == 0, msg)
+	}
+	c.pty.close()
+	s.tellEnd(end, e != nil && e.next)
+	s.ending = nil
+	if e != nil && e.next {
+		s.restart()
+		return
+	}
+	s.setPhase(manifest.PhaseEnded)
+	s.done = true
+}
+
+// recordEnd writes the client's end, with what is left of its tree.
+func (s *loop) recordEnd(c *client, e *ending) clients.End {
+	ws := c.state.Sys().(syscall.WaitStatus)
+	end := clients.End{Process: c.process.Process, EndedAt: time.Now(), Survivors: []int{}, Ended: 1}
+	var sig syscall.Signal
+	if ws.Signaled() {
+		sig = ws.Signal()
+		end.Signal = unix.SignalName(sig)
+	} else {
+		code := ws.ExitStatus()
+		end.ExitCode = &code
+	}
+	cause := clients.ByItself
+	if e != nil {
+		cause, end.AskedBy, end.Reason = e.cause, e.by, e.reason
+		end.Ended = e.tree.Count
+		for _, p := range e.tree.Left {
+			end.Survivors = append(end.Survivors, p.PID)
+		}
+	} else {
+		end.Reason = describeStatus(ws)
+		if left, err := clients.Scan(s.tree(s.spec.Spare)); err == nil {
+			for _, p := range left.Processes {
+				end.Survivors = append(end.Survivors, p.PID)
+			}
+		}
+	}
+	end.Outcome = clients.OutcomeOf(end.ExitCode, sig, cause)
+	s.warn(clients.WriteEnd(string(s.dir), end))
+	s.event("ended", map[string]any{"outcome": end.Outcome, "reason": end.Reason, "processes": end.Ended, "survivors": len(end.Survivors)})
+	if end.Outcome != clients.Completed {
+		s.keepScreen(c)
+	}
+	return end
+}
+
+// keepScreen keeps the last screen of a client that failed, with the opening
+// request and the values of its environment masked.
+func (s *loop) keepScreen(c *client) {
+	lines := screen.Text(c.tail.Bytes(), c.size.Cols, c.size.Rows)
+	text := launcher.Mask(strings.Join(lines, "\n"), s.spec)
+	s.warn(atomicfile.Write("last-screen", s.dir.Path("last-screen.txt"), []byte(strings.TrimRight(text, "\n")+"\n")))
+}
+
+func (s *loop) answerAll(e *ending, ok bool, msg string) {
+	for _, r := range e.requests {
+		d := manifest.Done{Seq: r.Seq, OK: ok, Message: msg, Ended: e.tree.Count}
+		for _, p := range e.tree.Left {
+			d.Left = append(d.Left, p.PID)
+		}
+		for _, p := range e.tree.Spared {
+			d.Spared = append(d.Spared, fmt.Sprintf("%s (%d)", p.Name, p.PID))
+		}
+		for _, p := range e.tree.Unverified {
+			d.Unverified = append(d.Unverified, p.PID)
+		}
+		s.warn(s.dir.Answer(d))
+	}
+}
+
+// restart starts the next client of the run. The life lock stays ours throughout;
+// the launch lock is the requester's, who may have been ended with the rest.
+func (s *loop) restart() {
+	s.spec.Attempt++
+	s.spec.Prompt = nil
+	err := s.nextCommand()
+	if err == nil {
+		err = s.takeLaunch()
+	}
+	if err == nil {
+		err = s.start()
+	}
+	if err != nil {
+		s.warn(fmt.Errorf("cannot start the next client: %w", err))
+		s.event("not started", map[string]any{"error": err.Error()})
+		s.tellHosts(protocol.Ended, protocol.Ending{Outcome: string(clients.Failed), Code: 1, Message: "the next client could not be started: " + err.Error()})
+		s.setPhase(manifest.PhaseEnded)
+		s.done = true
+		return
+	}
+	s.event("restarted", map[string]any{"attempt": s.spec.Attempt})
+	s.showAll()
+}
+
+// nextCommand works out how the next client resumes the conversation.
+func (s *loop) nextCommand() error {
+	if s.native.NativeID == "" {
+		return fmt.Errorf("run %s never announced a native id", s.spec.Run)
+	}
+	s.spec.NativeID, s.spec.Resume = s.native.NativeID, true
+	return s.spec.Fill()
+}
+
+func (s *loop) takeLaunch() error {
+	if err := s.dir.Prepare(s.spec.Attempt); err != nil {
+		return err
+	}
+	if err := s.dir.Advance(manifest.Prepared, manifest.Launching); err != nil {
+		return err
+	}
+	return s.dir.Advance(manifest.Launching, manifest.Supervised)
+}
+
+func describeStatus(ws syscall.WaitStatus) string {
+	if ws.Signaled() {
+		return "ended by " + unix.SignalName(ws.Signal())
+	}
+	return fmt.Sprintf("exited with status %d", ws.ExitStatus())
+}
+
+// code is a shell's exit status for the end of a process.
+func code(st *os.ProcessState) int {
+	ws := st.Sys().(syscall.WaitStatus)
+	if ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return ws.ExitStatus()
+}

@@ -1,0 +1,102 @@
+package supervisor
+
+import (
+	"berth/internal/protocol"
+	"berth/launcher"
+)
+
+// show puts output into a host's outbox. A mirror that cannot keep up skips ahead:
+// it never slows anything. A holder is given time (see held).
+func (s *loop) show(h *host, out []byte) {
+	if h.stalled {
+		return
+	}
+	h.out.put(protocol.Output, out)
+	waiting, sent := h.out.state()
+	switch {
+	case h != s.keyboard && waiting > mirrorQueue:
+		s.stallHost(h)
+	case h == s.keyboard && waiting > holderQueue && h.stall == nil:
+		h.progress = sent
+		s.watchProgress(h)
+	}
+}
+
+// held reports whether the client has to wait for the holder to take its bytes.
+func (s *loop) held() bool {
+	h := s.keyboard
+	return h != nil && !h.stalled && h.out.full()
+}
+
+// watchProgress looks at a slow holder again and again while it slows the client. One that
+// makes progress loses nothing; one that makes none is stalled.
+func (s *loop) watchProgress(h *host) {
+	h.stall = s.after(stallAfter, func() {
+		h.stall = nil
+		waiting, sent := h.out.state()
+		switch {
+		case h.stalled || waiting <= holderQueue:
+		case sent == h.progress:
+			s.stallHost(h)
+		default:
+			h.progress = sent
+			s.watchProgress(h)
+		}
+	})
+}
+
+// stallHost lets the client run on without h, which gets a picture when it wakes.
+func (s *loop) stallHost(h *host) {
+	h.stalled = true
+	h.out.drop()
+	h.out.full() // it wakes us when it moves
+	s.event("host stalled", map[string]any{"kind": h.info.Kind, "pid": h.info.Process.PID})
+}
+
+// resume is called when some host has room again: one that was left behind gets a
+// picture. That the holder has room shows in held.
+func (s *loop) resume() {
+	for _, h := range s.hosts {
+		if h.stalled && !h.out.full() {
+			h.stalled = false
+			s.draw(h)
+		}
+	}
+}
+
+// draw gives h the picture of the client's screen. While all the client ever wrote
+// is at hand it is that; else the modes, the recent output, and a change of size
+// that makes the client paint itself again.
+func (s *loop) draw(h *host) {
+	c := s.client
+	picture := []byte("\x1b[!p\x1b[?1049l\x1b[m\x1b[H\x1b[2J")
+	modes, tail, whole := c.scanner.Modes(), c.tail.Bytes(), c.tail.Whole()
+	switch {
+	case whole:
+		picture = append(picture, tail...)
+	case modes.AltScreen != 0: // entering it clears it, so it is entered first
+		picture = append(append(picture, modes.Restore()...), tail...)
+	default:
+		picture = append(append(picture, tail...), modes.Restore()...)
+	}
+	h.out.put(protocol.Picture, picture)
+	if whole {
+		return
+	}
+	small := c.size
+	small.Rows += 1 - 2*min(1, small.Rows/2) // one row less, or more where there is one only
+	s.warn(launcher.Resize(c.process.PTY, small))
+	s.after(nudgeAfter, func() {
+		if s.client == c && c.state == nil {
+			s.warn(launcher.Resize(c.process.PTY, c.size))
+		}
+	})
+}
+
+// showAll draws the screen of a new client for every host.
+func (s *loop) showAll() {
+	for _, h := range s.hosts {
+		s.tellRole(h)
+		s.draw(h)
+	}
+}

@@ -1,0 +1,223 @@
+package supervisor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"berth/clients"
+	"berth/internal/protocol"
+	"berth/internal/screen"
+	"berth/launcher"
+	"berth/manifest"
+	"berth/tmux"
+)
+
+// query is a question of the client that only a real screen can answer, on its way
+// to the holder's terminal.
+type query struct {
+	screen.Query
+	to *host
+}
+
+// handle takes one frame of a host.
+func (s *loop) handle(f frame) {
+	h := f.host
+	if f.err != nil {
+		s.leave(h, "crashed")
+		h.conn.Close() //nolint:errcheck // it is gone
+		return
+	}
+	switch f.kind {
+	case protocol.Input:
+		if h == s.keyboard && s.ending == nil {
+			s.client.pty.typeIn(typing{data: f.payload})
+		}
+	case protocol.Resize:
+		var size protocol.Size
+		if protocol.Decode(f.kind, f.payload, &size) == nil && size.Valid() {
+			h.size = size
+			if h == s.keyboard {
+				s.resize(size)
+			}
+		}
+	case protocol.Reply:
+		if s.asked != nil && s.asked.to == h {
+			s.asked = nil
+			s.client.pty.typeIn(typing{data: f.payload})
+		}
+	case protocol.Watched:
+		s.watched(h, f.payload)
+	case protocol.Leave:
+		var l protocol.Leaving
+		if protocol.Decode(f.kind, f.payload, &l) == nil {
+			s.leave(h, l.Reason)
+			if l.Reason == protocol.LeaveHangup && h.info.Kind == manifest.HostTmux {
+				s.paneHungUp(h.info)
+			}
+		}
+	}
+}
+
+// watched notes how many people look at a tmux host's pane.
+func (s *loop) watched(h *host, payload []byte) {
+	var w protocol.Watchers
+	if protocol.Decode(protocol.Watched, payload, &w) != nil {
+		return
+	}
+	if h.info.Watchers != w.Count {
+		h.info.Watchers = w.Count
+		s.record()
+	}
+	if h == s.keyboard {
+		s.lend()
+	}
+}
+
+// sendTo queues a frame for h; a JSON document unless v is nil.
+func (s *loop) sendTo(h *host, kind protocol.Type, v any) {
+	var payload []byte
+	if v != nil {
+		b, err := json.Marshal(v)
+		if err != nil {
+			panic("internal error: " + err.Error())
+		}
+		payload = b
+	}
+	h.out.put(kind, payload)
+}
+
+func (s *loop) tellHosts(kind protocol.Type, v any) {
+	for _, h := range s.hosts {
+		s.sendTo(h, kind, v)
+	}
+}
+
+// resize gives the client's terminal the holder's size, and mirrors with it.
+func (s *loop) resize(size protocol.Size) {
+	if size == s.client.size {
+		return
+	}
+	s.client.size, s.spec.Client.Size = size, size
+	s.warn(launcher.Resize(s.client.process.PTY, size))
+	if s.client.scanner.Modes().InBandResize {
+		s.client.pty.typeIn(typing{data: s.terminal().ResizeReport()})
+	}
+	for _, h := range s.hosts {
+		if h != s.keyboard {
+			s.tellRole(h)
+		}
+	}
+}
+
+// terminal is what we say we are.
+func (s *loop) terminal() screen.Terminal {
+	z := s.client.size
+	return screen.Terminal{
+		Cols: z.Cols, Rows: z.Rows, XPixel: z.XPixel, YPixel: z.YPixel,
+		Dark: true, Modes: s.client.scanner.Modes(), Version: s.version,
+	}
+}
+
+// answer answers a query of the client, once: by ourselves, or, where only a real
+// screen can, by the holder's terminal, else a mirror's. A terminal that does not
+// answer in time, or none at all, is answered for.
+func (s *loop) answer(q screen.Query) {
+	if reply, ok := screen.Answer(q, s.terminal()); ok {
+		s.client.pty.typeIn(typing{data: reply})
+		return
+	}
+	if !screen.NeedsScreen(q) {
+		return
+	}
+	to := s.keyboard
+	if to == nil && len(s.hosts) > 0 {
+		to = s.hosts[0]
+	}
+	if to == nil || to.stalled || s.asked != nil {
+		s.answerBlind(q)
+		return
+	}
+	asked := &query{q, to}
+	s.asked = asked
+	to.out.put(protocol.Query, q.Raw)
+	s.after(queryWait, func() {
+		if s.asked == asked {
+			s.asked = nil
+			s.answerBlind(q)
+		}
+	})
+}
+
+// answerBlind says the cursor is in the corner: a client that waits for an answer
+// would hang without one.
+func (s *loop) answerBlind(q screen.Query) {
+	reply := "\x1b[1;1R"
+	if q.Kind == screen.DECXCPR {
+		reply = "\x1b[?1;1R"
+	}
+	s.client.pty.typeIn(typing{data: []byte(reply)})
+}
+
+// paneHungUp finds out why a tmux host lost its terminal: the server is gone, and
+// the client goes on; or it lives and the pane is no more, so somebody closed it by
+// hand, which ends the client.
+func (s *loop) paneHungUp(info manifest.Host) {
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), serverLostWait)
+		defer cancel()
+		server, err := clients.Open(info.Server)
+		if err == nil {
+			err = server.Wait(ctx)
+			server.Close()
+		} else if errors.Is(err, clients.ErrNoProcess) {
+			err = nil
+		}
+		if err == nil {
+			s.post(func() { s.event("tmux server lost", map[string]any{"pid": info.Server.PID}) })
+			return
+		}
+		srv := tmux.New(tmux.Options{Socket: s.spec.Home.TmuxSocket(), Record: s.spec.Home.TmuxRecord(), Env: os.Environ()})
+		_, err = srv.Watchers(context.Background(), info.Pane)
+		if errors.Is(err, tmux.ErrNoSession) && !s.spec.KeepPane {
+			s.post(func() {
+				s.end(&ending{cause: clients.Asked, reason: "closed", by: "closing its tmux pane " + info.Pane}, s.spec.Spare)
+			})
+		}
+	}()
+}
+
+// tellEnd tells every host how the client ended.
+func (s *loop) tellEnd(end clients.End, next bool) {
+	c := code(s.client.state)
+	if end.Outcome == clients.Completed && end.AskedBy != "" {
+		c = 0 // ended because somebody asked: not the agent's failure
+	}
+	s.tellHosts(protocol.Ended, protocol.Ending{
+		Outcome: string(end.Outcome), Reason: end.Reason, Code: c, Message: endText(end), Next: next,
+	})
+}
+
+func endText(end clients.End) string {
+	if end.AskedBy != "" {
+		return end.Reason + " by " + end.AskedBy
+	}
+	return end.Reason
+}
+
+// farewell gives the hosts a moment to take the last bytes.
+func (s *loop) farewell() {
+	limit := time.After(farewellWait)
+	for _, h := range s.hosts {
+		h.out.close()
+	}
+	for _, h := range s.hosts {
+		select {
+		case <-h.out.ended:
+		case <-limit:
+		}
+		h.conn.Close() //nolint:errcheck // leaving
+	}
+}
