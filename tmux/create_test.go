@@ -121,6 +121,22 @@ func TestMissingProgramLeavesADeadPane(t *testing.T) {
 	})
 }
 
+// Every end is noticed, though tmux itself misses some: see reap.
+func TestNoEndIsMissed(t *testing.T) {
+	s := newServer(t)
+	for i := range 40 {
+		id := fmt.Sprintf("s%d", i)
+		status := i % 2
+		if _, err := s.NewSession(ctx, spec(id, "/bin/sh", "-c", fmt.Sprintf("echo x; exit %d", status))); err != nil && !errors.Is(err, ErrNoSession) {
+			t.Fatal(err)
+		}
+		waitFor(t, "the end is noticed", func() bool {
+			p, err := s.Find(ctx, id)
+			return status == 0 && errors.Is(err, ErrNoSession) || status == 1 && err == nil && p.ExitStatus == 1
+		})
+	}
+}
+
 func TestEndedBySignal(t *testing.T) {
 	s := newServer(t)
 	mustNew(t, s, spec("sig", "/bin/sh", "-c", "kill -9 $$"))

@@ -15,6 +15,9 @@ type CaptureOptions struct {
 }
 
 // Capture returns the text of a pane, also of a dead one. ErrNoSession: it is gone.
+// On a busy machine the last words of a dead pane may be missing: tmux closes the
+// terminal of a program it saw end, without reading what is left in it (1 of some
+// 80 on 3.3a). What must be kept is kept by whoever holds the program.
 func (s *Server) Capture(ctx context.Context, p Pane, o CaptureOptions) ([]byte, error) {
 	if !hasID(p.ID, '%') {
 		return nil, fmt.Errorf("cannot capture %q: not a pane", p.ID)

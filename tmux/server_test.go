@@ -41,14 +41,18 @@ func newServer(t testing.TB, change ...func(*Options)) *Server {
 	if err := WriteConf(o.Conf, ConfOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	s := New(o)
 	t.Cleanup(func() {
+		if r, err := s.ReadRecord(); err == nil { // where there is no /proc to look through
+			signalProcess(r.Server, unix.SIGKILL) //nolint:errcheck // gone is fine
+		}
 		for _, pid := range processesOf(dir) {
 			unix.Kill(pid, unix.SIGKILL) //nolint:errcheck // gone is fine
 		}
 		waitFor(t, "no process left", func() bool { return len(processesOf(dir)) == 0 })
 		os.RemoveAll(dir) //nolint:errcheck // a temporary directory
 	})
-	return New(o)
+	return s
 }
 
 // processesOf finds what a test's server started, and the server, by the mark in

@@ -64,23 +64,17 @@ func (db *DB) Each(ctx context.Context, f Filter) iter.Seq2[Session, error] {
 			f.Offset = 0
 		}
 		needle := fold(f.Search)
-		query := pieces(needle)
-		if query != "" {
-			rare, err := db.rare(ctx, query)
-			if err != nil {
-				fail(err)
-				return
-			}
-			if !rare {
-				query = ""
-			}
+		hits, err := db.rareIn(ctx, needle)
+		if err != nil {
+			fail(err)
+			return
 		}
 		for left := f.Limit; ; {
 			want := chunkRows
 			if f.Limit > 0 {
 				want = min(left, want)
 			}
-			statement, args := f.statement(needle, query, want)
+			statement, args := f.statement(needle, hits, want)
 			chunk, err := collect(ctx, db.sql, scanSession, statement, args...)
 			if err != nil {
 				fail(err)
@@ -121,7 +115,7 @@ func (f Filter) statement(needle, hits string, want int) (string, []any) {
 		and("provider = ?", f.Provider)
 	}
 	if hits != "" {
-		and("n IN (SELECT rowid FROM search WHERE search MATCH ?)", hits)
+		and("n IN (SELECT value FROM json_each(?))", hits)
 	}
 	if needle != "" {
 		and("instr(haystack, ?) > 0", needle)

@@ -20,8 +20,8 @@ var migrations = []string{
 		model         TEXT    NOT NULL,
 		restart       TEXT    NOT NULL CHECK (restart IN ('never', 'on-failure', 'always')),
 		created_at    INTEGER NOT NULL,
-		current_run   TEXT    NOT NULL REFERENCES runs (id) DEFERRABLE INITIALLY DEFERRED,
-		ready_run     TEXT    REFERENCES runs (id) DEFERRABLE INITIALLY DEFERRED,
+		current_run   TEXT    NOT NULL REFERENCES runs (id),
+		ready_run     TEXT    REFERENCES runs (id),
 		ready_summary TEXT,
 		CHECK ((ready_run IS NULL) = (ready_summary IS NULL))
 	) STRICT;
@@ -43,7 +43,7 @@ var migrations = []string{
 
 	CREATE TABLE runs (
 		id         TEXT    PRIMARY KEY,
-		session_id TEXT    NOT NULL REFERENCES sessions (id),
+		session_id TEXT    NOT NULL REFERENCES sessions (id) DEFERRABLE INITIALLY DEFERRED, -- a run comes first
 		seq        INTEGER NOT NULL,
 		created_at INTEGER NOT NULL,
 		reason     TEXT    NOT NULL,

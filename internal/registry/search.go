@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"unicode"
 )
@@ -17,9 +18,9 @@ import (
 const rareHits = 500
 
 // maxPieces bounds the pieces looked up for a long needle; instr sees all of it.
-const maxPieces = 24
+const maxPieces = 12
 
-const countHits = `SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)`
+const selectHits = `SELECT rowid FROM search WHERE search MATCH ? LIMIT ?`
 
 // haystackSep stands between title and path; fold never returns it.
 const haystackSep = "\n"
@@ -45,17 +46,33 @@ func fold(s string) string {
 // pieces is a query of the table search for haystacks that may contain the needle:
 // all that do, and few others. It is "" if the needle is too short for one.
 func pieces(needle string) string {
-	var query []string
+	const size = 3
 	runes := []rune(needle)
-	for i := 0; i+3 <= len(runes) && i < maxPieces; i++ {
-		query = append(query, `"`+strings.ReplaceAll(string(runes[i:i+3]), `"`, `""`)+`"`)
+	if len(runes) < size {
+		return ""
+	}
+	var query []string
+	for at := 0; at < len(runes) && len(query) < maxPieces; at += size {
+		at := min(at, len(runes)-size) // the last piece may overlap the one before
+		query = append(query, `"`+strings.ReplaceAll(string(runes[at:at+size]), `"`, `""`)+`"`)
 	}
 	return strings.Join(query, " ")
 }
 
-// rare reports whether few haystacks match the query that pieces made.
-func (db *DB) rare(ctx context.Context, query string) (bool, error) {
-	var hits int
-	err := db.sql.QueryRowContext(ctx, countHits, query, rareHits+1).Scan(&hits)
-	return hits <= rareHits, err
+// rareIn returns where a rare needle may be, as a JSON array of n, and "" for one
+// that is common or too short to be looked up.
+func (db *DB) rareIn(ctx context.Context, needle string) (string, error) {
+	query := pieces(needle)
+	if query == "" {
+		return "", nil
+	}
+	hits, err := collect(ctx, db.sql, func(row row) (n int64, err error) {
+		err = row.Scan(&n)
+		return n, err
+	}, selectHits, query, rareHits+1)
+	if err != nil || len(hits) > rareHits {
+		return "", err
+	}
+	list, err := json.Marshal(append([]int64{}, hits...))
+	return string(list), err
 }

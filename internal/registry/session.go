@@ -63,12 +63,12 @@ func (db *DB) CreateSession(ctx context.Context, s Session, run Run, request []b
 	s.CurrentRun, s.Version = run.ID, 1
 	run.SessionID, run.Seq = s.ID, 1
 	err := db.write(ctx, func(tx *sql.Tx) error {
-		args := slices.Concat(s.fixed(), s.decided(), []any{run.ID})
-		row, err := tx.ExecContext(ctx, insertSession, args...)
-		if err != nil {
+		if err := run.insert(ctx, tx); err != nil {
 			return err
 		}
-		if err := run.insert(ctx, tx); err != nil || len(request) == 0 {
+		args := slices.Concat(s.fixed(), s.decided(), []any{run.ID})
+		row, err := tx.ExecContext(ctx, insertSession, args...)
+		if err != nil || len(request) == 0 {
 			return err
 		}
 		n, err := row.LastInsertId()

@@ -219,3 +219,15 @@ func (c *client) output() string {
 	defer c.mu.Unlock()
 	return string(c.out)
 }
+
+// tear cuts the last line of a file in the middle.
+func tear(t *testing.T, path string) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, info.Size()-5); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -163,6 +163,7 @@ func TestEditing(t *testing.T) {
 	c.expect("You said: >one f!r<")
 	c.send("gone\x15a\x1b\rb\r") // alt-enter breaks the line
 	c.expect("in 2 lines")
+	c.expect("● idle")
 	c.send("x\x03") // clears the line
 	c.send("\x03")
 	c.expect("ctrl-c again leaves")
@@ -214,11 +215,16 @@ func TestRun(t *testing.T) {
 	c.expect("  no-end")
 	c.expect("[exit status 3]")
 	c.expect("● idle")
-	c.send("/run echo $$ started; sleep 1000\r")
-	c.expect(" started")
+	c.send("/run echo pid $$.; sleep 1000\r")
+	c.expect("  pid ")
+	c.expect(".")
+	m := regexp.MustCompile(`pid (\d+)\.`).FindStringSubmatch(c.output())
 	c.send("\x1b")
-	c.expect("[signal: killed]")
+	c.expect("interrupted")
 	c.expect("● idle")
+	if pid, _ := strconv.Atoi(m[1]); syscall.Kill(pid, 0) != syscall.ESRCH {
+		t.Errorf("process %d is there", pid)
+	}
 }
 
 func TestClear(t *testing.T) {
@@ -229,7 +235,6 @@ func TestClear(t *testing.T) {
 	c.expect("● idle")
 	c.send("/clear\r")
 	c.expect("a new conversation, ")
-	c.expect("● idle")
 	c.send("after\r")
 	c.expect("You said: after")
 	c.expect("● idle")
@@ -296,20 +301,25 @@ func TestTermDuringAFloodNobodyReads(t *testing.T) {
 
 func TestChildrenOutliveTheAgent(t *testing.T) {
 	p := newPlace(t)
-	c := p.chatting("--children")
-	c.send("/children\r")
-	c.expect("● busy")
-	c.expect("● idle")
-	pids := map[int]bool{}
-	for _, m := range regexp.MustCompile(`child: pid (\d+)`).FindAllStringSubmatch(c.output(), -1) {
-		pid, _ := strconv.Atoi(m[1])
-		pids[pid] = true
+	c := p.start("--children")
+	children := func() map[int]bool {
+		pids := map[int]bool{}
+		for _, m := range regexp.MustCompile(`child: pid (\d+)`).FindAllStringSubmatch(c.output(), -1) {
+			pid, _ := strconv.Atoi(m[1])
+			pids[pid] = true
+		}
+		return pids
 	}
 	t.Cleanup(func() {
-		for pid := range pids {
-			syscall.Kill(pid, syscall.SIGKILL)
+		for pid := range children() {
+			syscall.Kill(pid, syscall.SIGKILL) //nolint:errcheck // it may be gone
 		}
 	})
+	c.expect("● idle")
+	c.send("/children\r")
+	c.expect("double-forked child: pid ")
+	c.expect(frameEnd)
+	pids := children()
 	if len(pids) != 8 {
 		t.Fatalf("children %v", pids)
 	}
@@ -452,7 +462,7 @@ func TestResize(t *testing.T) {
 	if err := pty.Setsize(c.tty, &pty.Winsize{Rows: 5, Cols: 20}); err != nil {
 		t.Fatal(err)
 	}
-	c.expect("\x1b[5;1H\x1b[2K ● idle · enter se…")
+	c.expect("\x1b[5;1H\x1b[2K ● idle · enter sen…")
 	c.expect(frameEnd)
 	if err := pty.Setsize(c.tty, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
 		t.Fatal(err)

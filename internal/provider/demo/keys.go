@@ -113,7 +113,7 @@ func next(b []byte, final bool) (event, int) {
 		}
 		n += size
 	}
-	return event{keyText, strings.ToValidUTF8(string(b[:n]), "�")}, n
+	return event{keyText, valid(b[:n])}, n
 }
 
 func escape(b []byte, final bool) (event, int) {
@@ -190,6 +190,8 @@ func control(b []byte, final bool) (event, int) {
 
 // pasted is the text of a paste: terminals send line ends as carriage returns.
 func pasted(b []byte) string {
-	s := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(b))
-	return strings.ToValidUTF8(s, "�")
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(valid(b))
 }
+
+// valid is b with a replacement for every byte that is not UTF-8.
+func valid(b []byte) string { return string([]rune(string(b))) }

@@ -23,6 +23,7 @@ type turn struct {
 	said   strings.Builder
 	at     int // where what it said stands in the view's entries
 	cancel context.CancelFunc
+	broken bool // it was interrupted
 }
 
 // maxSaid is how much of one turn is shown, in bytes.
@@ -73,7 +74,7 @@ func (a *chat) finish() {
 	t := a.turn
 	a.turn = nil
 	t.cancel()
-	if t.record {
+	if t.record && !t.broken {
 		a.record(fromAgent, t.said.String())
 	}
 	if t.hidden {
@@ -84,7 +85,10 @@ func (a *chat) finish() {
 
 // interrupt stops the running turn, and drops what waits behind it.
 func (a *chat) interrupt() {
-	a.turn.record = false
+	if a.turn.broken {
+		return
+	}
+	a.turn.broken = true
 	a.turn.cancel()
 	a.queue = nil
 	a.tell("interrupted")

@@ -1,0 +1,3 @@
+// Package e2e holds the tests that run the real berth: its binary, tmux, agents,
+// terminals and disks. It has no code of its own.
+package e2e

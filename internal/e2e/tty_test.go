@@ -1,0 +1,116 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"berth/internal/screen"
+
+	"github.com/creack/pty"
+)
+
+// tty is a command in a terminal of its own.
+type tty struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	ptmx *os.File
+	cols int
+	rows int
+
+	mu  sync.Mutex // guards out
+	out []byte
+
+	done chan struct{} // closed when the command has ended
+}
+
+// open starts berth in a terminal of 80 by 24.
+func (w *world) open(args ...string) *tty { return w.openWith(nil, args...) }
+
+func (w *world) openWith(env []string, args ...string) *tty {
+	w.t.Helper()
+	return startTTY(w.t, w.command(context.Background(), env, args...))
+}
+
+func startTTY(t *testing.T, cmd *exec.Cmd) *tty {
+	t.Helper()
+	x := &tty{t: t, cmd: cmd, cols: 80, rows: 24, done: make(chan struct{})}
+	cmd.WaitDelay = 0
+	ptmx, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.ptmx = ptmx
+	go func() {
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := ptmx.Read(buf)
+			x.mu.Lock()
+			x.out = append(x.out, buf[:n]...)
+			x.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	go func() {
+		cmd.Wait()
+		close(x.done)
+	}()
+	t.Cleanup(func() {
+		ptmx.Close()
+		cmd.Process.Kill()
+		<-x.done
+	})
+	return x
+}
+
+// all is everything the command has written to the terminal.
+func (x *tty) all() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return string(x.out)
+}
+
+// screen is the text on the terminal now.
+func (x *tty) screen() string {
+	return strings.Join(screen.Text([]byte(x.all()), x.cols, x.rows), "\n")
+}
+
+// waitFor waits until text is on the screen.
+func (x *tty) waitFor(text string) {
+	x.t.Helper()
+	deadline := time.Now().Add(patience)
+	for !strings.Contains(x.screen(), text) {
+		if time.Now().After(deadline) {
+			x.t.Fatalf("%q never came; the screen:\n%s", text, x.screen())
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// typeIn types.
+func (x *tty) typeIn(s string) {
+	x.t.Helper()
+	if _, err := x.ptmx.WriteString(s); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// wait waits for the command's end and returns its exit status.
+func (x *tty) wait() int {
+	x.t.Helper()
+	select {
+	case <-x.done:
+	case <-time.After(patience):
+		x.t.Fatalf("%v did not end; the screen:\n%s", x.cmd.Args, x.screen())
+	}
+	return x.cmd.ProcessState.ExitCode()
+}
+
+// hangUp takes the terminal away, as a closed window does.
+func (x *tty) hangUp() { x.ptmx.Close() }
