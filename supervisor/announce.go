@@ -96,11 +96,15 @@ func (s *loop) lookAtHistory() {
 	if s.native.NativeID == "" || s.native.Recorded {
 		return
 	}
-	v := spec.Values()
-	v.NativeID = s.native.NativeID
-	path, err := spec.Provider.HistoryPath(v, func(name string) string { return launcher.Getenv(spec.Client.Env, name) })
-	if err != nil || path == "" {
-		return
+	path := s.native.HistoryPath // announced, else where the adapter says
+	if path == "" {
+		v := spec.Values()
+		v.NativeID = s.native.NativeID
+		var err error
+		path, err = spec.Provider.HistoryPath(v, func(name string) string { return launcher.Getenv(spec.Client.Env, name) })
+		if err != nil || path == "" {
+			return
+		}
 	}
 	if st, err := os.Stat(path); err == nil && st.Size() > 0 {
 		s.warn(s.learn(manifest.Announcement{NativeID: s.native.NativeID, Recorded: true, HistoryPath: path, Source: "file", At: now}))

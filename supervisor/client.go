@@ -111,11 +111,15 @@ func (s *loop) await(c *client) {
 // goes to the hosts.
 func (s *loop) output(chunk []byte) {
 	c := s.client
+	reports := c.scanner.Modes().InBandResize
 	out, queries := c.scanner.Feed(chunk)
 	s.distribute(out)
 	c.pty.free <- chunk[:cap(chunk)]
 	for _, q := range queries {
 		s.answer(q)
+	}
+	if !reports && c.scanner.Modes().InBandResize { // asking for reports asks for the first one
+		c.pty.typeIn(typing{data: s.terminal().ResizeReport()})
 	}
 	if c.flush == nil && c.scanner.Held() > 0 {
 		c.flush = s.after(flushAfter, func() {

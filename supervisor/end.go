@@ -136,14 +136,23 @@ func (s *loop) settle() {
 		s.answerAll(e, e.err == nil && len(e.tree.Left) == 0, msg)
 	}
 	c.pty.close()
-	s.tellEnd(end, e != nil && e.next)
+	next := e != nil && e.next && s.wanted()
+	s.tellEnd(end, next)
 	s.ending = nil
-	if e != nil && e.next {
+	if next {
 		s.restart()
 		return
 	}
 	s.setPhase(manifest.PhaseEnded)
 	s.done = true
+}
+
+// wanted reports whether the last word on the session is that its client should
+// run. One that cannot be read says nothing.
+func (s *loop) wanted() bool {
+	w, err := s.dir.Wanted()
+	s.warn(err)
+	return err == nil && w.Want == manifest.WantRun
 }
 
 // recordEnd writes the client's end, with what is left of its tree.

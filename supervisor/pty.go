@@ -24,6 +24,7 @@ type ptyIO struct {
 	out  chan []byte   // what the client wrote; each chunk goes back through free
 	free chan []byte   // buffers
 	eof  chan struct{} // closed when nothing more will come
+	gone chan struct{} // closed by close: nobody takes what is read any more
 
 	mu      sync.Mutex // guards what follows
 	cond    *sync.Cond // signals any change of it
@@ -40,7 +41,7 @@ type typing struct {
 }
 
 func newPTY(f *os.File) *ptyIO {
-	p := &ptyIO{file: f, out: make(chan []byte, chunks), free: make(chan []byte, chunks), eof: make(chan struct{})}
+	p := &ptyIO{file: f, out: make(chan []byte, chunks), free: make(chan []byte, chunks), eof: make(chan struct{}), gone: make(chan struct{})}
 	p.cond = sync.NewCond(&p.mu)
 	for range chunks {
 		p.free <- make([]byte, chunkSize)
@@ -54,12 +55,20 @@ func newPTY(f *os.File) *ptyIO {
 // is gone, or we closed our side.
 func (p *ptyIO) read() {
 	defer close(p.eof)
-	for buf := range p.free {
+	for {
+		var buf []byte
+		select {
+		case buf = <-p.free:
+		case <-p.gone:
+			return
+		}
 		n, err := p.file.Read(buf[:chunkSize])
 		if n > 0 {
-			p.out <- buf[:n]
-		} else {
-			p.free <- buf
+			select {
+			case p.out <- buf[:n]:
+			case <-p.gone:
+				return
+			}
 		}
 		if err != nil {
 			return
@@ -123,5 +132,6 @@ func (p *ptyIO) close() {
 	p.closed, p.in = true, nil
 	p.cond.Broadcast()
 	p.mu.Unlock()
+	close(p.gone)
 	p.file.Close() //nolint:errcheck // nothing is buffered in it
 }

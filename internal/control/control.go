@@ -116,7 +116,7 @@ func (c *Control) load(ctx context.Context, id string) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	return c.target(s), nil
+	return c.target(s), c.Home.CheckRun(s.CurrentRun)
 }
 
 // target adds what belongs to a session's row. A provider that is no longer

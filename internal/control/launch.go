@@ -40,7 +40,7 @@ func (c *Control) launch(ctx context.Context, t target, how start) (target, erro
 	if err := c.published(ctx, t); err != nil {
 		return t, err
 	}
-	r, err := launcher.Look(t.dir, t.agent)
+	r, err := c.betweenClients(ctx, t)
 	if err != nil {
 		return t, err
 	}
@@ -59,6 +59,30 @@ func (c *Control) launch(ctx context.Context, t target, how start) (target, erro
 		return t, err
 	}
 	return t, c.run(spec)
+}
+
+// betweenClients looks at the run when no supervisor is at work between two clients:
+// one that has just lost its client leaves, or starts the next one itself.
+func (c *Control) betweenClients(ctx context.Context, t target) (launcher.Readiness, error) {
+	w := manifest.Watch(string(t.dir))
+	defer w.Close()
+	for limit := time.Now().Add(endWait); ; {
+		r, err := launcher.Look(t.dir, t.agent)
+		if err != nil || r.Life.Status != clients.Dead {
+			return r, err
+		}
+		busy, err := c.supervised(t)
+		if err != nil || !busy {
+			return r, err
+		}
+		if time.Now().After(limit) {
+			return r, session.Errorf(session.Unknown, "session %s has a supervisor (pid %d) without a client, and it does not leave", t.ID, r.Super.Process.PID).
+				WithHint("berth stop %s", t.ID)
+		}
+		if err := c.pause(ctx, w, endWait); err != nil {
+			return r, err
+		}
+	}
 }
 
 // published makes sure that the run directory is there. A run that was recorded and
@@ -152,10 +176,11 @@ func (c *Control) prepare(ctx context.Context, t target, r launcher.Readiness, h
 	if agent.NativeID == provider.NativeChosen && spec.NativeID == "" {
 		spec.NativeID = provider.NewNativeID()
 	}
+	if spec.Opening, err = c.DB.Request(ctx, t.ID); err != nil {
+		return none, t, err
+	}
 	if !spec.Resume && !sent {
-		if spec.Prompt, err = c.DB.Request(ctx, t.ID); err != nil {
-			return none, t, err
-		}
+		spec.Prompt = spec.Opening
 	} else if !spec.Resume {
 		c.Notice("session %s: its opening request was being sent when its client ended; it is not sent again", t.ID)
 	}

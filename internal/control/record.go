@@ -53,7 +53,11 @@ func (c *Control) record(t target) session.Record {
 	}
 	situation := session.Situation{SessionID: t.ID}
 	e := session.Evidence{Kind: t.Kind, Closed: t.ClosedAt != nil, Ready: t.ReadySummary != nil}
-	ready, err := launcher.Look(t.dir, t.agent)
+	var ready launcher.Readiness
+	err := c.Home.CheckRun(t.CurrentRun)
+	if err == nil {
+		ready, err = launcher.Look(t.dir, t.agent)
+	}
 	if err == nil {
 		c.evidence(&r, t, ready, &e, &situation)
 	} else {

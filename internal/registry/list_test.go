@@ -13,9 +13,9 @@ import (
 )
 
 func TestListMatchesAPlainWalk(t *testing.T) {
-	db, all := populated(t, 1000)
+	db, all := populated(t, rareHits+100)
 	for _, f := range []Filter{{}, {Provider: "codex"}, {Cwd: "/src/p3"}, {Provider: "codex", Cwd: "/src/p3"}, {Provider: "none"}} {
-		for _, search := range []string{"", "fix", "FLAKY login", "o", "zz", "session 77", "/SRC/p3", "ΟΔΌΣ", "100%", "_", "nowhere at all", "login\n/src"} {
+		for _, search := range []string{"", "fix", "FLAKY login", "o", "zz", "SESSION" /* is common */, "session 77", "/SRC/p3", "ΟΔΌΣ", "100%", "_", "nowhere at all", "login\n/src"} {
 			for _, whole := range []bool{false, true} {
 				f.Search, f.All = search, whole
 				compare(t, db, all, f)

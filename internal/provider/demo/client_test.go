@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"berth/manifest"
 
 	"github.com/creack/pty"
+	"golang.org/x/term"
 )
 
 // TestMain is the agent itself when a test starts this binary as one.
@@ -115,10 +117,11 @@ func eventually(t *testing.T, what string, ok func() bool) {
 
 // client is an agent on a terminal.
 type client struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	tty  *os.File
-	done chan struct{} // closed when the terminal's output has ended
+	t      *testing.T
+	cmd    *exec.Cmd
+	tty    *os.File
+	cooked *term.State   // of the terminal before the agent took it
+	done   chan struct{} // closed when the terminal's output has ended
 
 	mu   sync.Mutex
 	out  []byte        // guarded by mu
@@ -130,11 +133,22 @@ type client struct {
 func (p *place) start(args ...string) *client {
 	p.t.Helper()
 	c := &client{t: p.t, cmd: p.command(args...), done: make(chan struct{}), more: make(chan struct{}, 1)}
-	tty, err := pty.StartWithSize(c.cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	tty, slave, err := pty.Open()
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	c.tty = tty
+	if c.cooked, err = term.GetState(int(slave.Fd())); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := pty.Setsize(tty, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		p.t.Fatal(err)
+	}
+	c.tty, c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = tty, slave, slave, slave
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := c.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	slave.Close() //nolint:errcheck // the agent has it now
 	go func() {
 		defer close(c.done)
 		b := make([]byte, 32<<10)

@@ -107,10 +107,6 @@ func TestSignals(t *testing.T) {
 		t.Run(tc.signal.String(), func(t *testing.T) {
 			p := newPlace(t)
 			c := p.start("--session-id=s")
-			before, err := term.GetState(int(c.tty.Fd()))
-			if err != nil {
-				t.Fatal(err)
-			}
 			c.expect(modesOn)
 			c.expect("● idle")
 			c.send("/busy 100\r")
@@ -120,9 +116,8 @@ func TestSignals(t *testing.T) {
 			}
 			c.expect(modesOff)
 			c.ends(tc.status)
-			after, err := term.GetState(int(c.tty.Fd()))
-			if err == nil && before != nil && *before != *after {
-				t.Errorf("the terminal was %+v and is %+v", before, after)
+			if after, err := term.GetState(int(c.tty.Fd())); err != nil || *c.cooked != *after {
+				t.Errorf("the terminal was %+v and is %+v, %v", c.cooked, after, err)
 			}
 		})
 	}
@@ -427,6 +422,7 @@ func TestDiesOnFirstResume(t *testing.T) {
 	c := p.chatting("--session-id=s", "--die-on-resume")
 	c.send("hm\r")
 	c.expect("You said: hm")
+	c.expect("● idle")
 	c.send("\x04")
 	c.ends(0)
 	c = p.start("--resume=s", "--die-on-resume")

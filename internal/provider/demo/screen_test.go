@@ -158,8 +158,11 @@ func TestScrollShowsTheBeginning(t *testing.T) {
 }
 
 func TestAnswers(t *testing.T) {
-	if answer("Help!", 1) != help || answer("x", 4) != answer("x", 4) {
-		t.Error("the bot is not itself")
+	if got := answer("Help!", 1); got != help {
+		t.Errorf("got %q", got)
+	}
+	if got := answer("so, what?", 3); got != "You said: so, what?\nWhat is next?" {
+		t.Errorf("got %q", got)
 	}
 	if got := answer("a\nb", 3); !strings.HasPrefix(got, "That was long: 3 characters in 2 lines, sha256 ") {
 		t.Errorf("got %q", got)

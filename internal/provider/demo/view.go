@@ -68,7 +68,7 @@ func (v *view) draw(w, h int) frame {
 }
 
 func (v *view) header(w int) string {
-	right := cut(v.id, 8)
+	right := v.id[:min(len(v.id), 8)]
 	if v.model != "" {
 		right += " " + v.model
 	}
