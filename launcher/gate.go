@@ -145,6 +145,9 @@ func become(c Command) error {
 	}
 	unix.Umask(c.Umask)
 	defaultSignals()
+	if err := unblockSignals(); err != nil {
+		return err
+	}
 	return unix.Exec(c.Path, c.Argv, c.Env)
 }
 

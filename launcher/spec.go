@@ -2,7 +2,7 @@ package launcher
 
 import (
 	"bytes"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -17,20 +17,21 @@ import (
 // one of the run. It travels through a pipe and lives in memory only: it holds the
 // environment and the opening request.
 type Spec struct {
-	Home    home.Home `json:"home"`
-	Run     string    `json:"run"`
-	Session string    `json:"session"`
-	Attempt int       `json:"attempt"` // the how manieth client of the run this is, from 1
+	Home    home.Home
+	Run     string
+	Session string
+	Attempt int // the how manieth client of the run this is, from 1
 
-	Provider provider.Provider `json:"provider"`
-	Model    string            `json:"model"`
-	NativeID string            `json:"native_id"` // known before the start: chosen or resumed
-	Resume   bool              `json:"resume"`
-	Client   Command           `json:"client"`
-	Prompt   []byte            `json:"prompt"` // the opening request to type; nil when there is none to send
+	Provider provider.Provider
+	Model    string
+	NativeID string // known before the start: chosen or resumed
+	Resume   bool
+	Client   Command
+	Prompt   []byte // the opening request to type; nil when there is none to send
+	Opening  []byte // the session's opening request, sent or not: see Mask
 
-	Spare    []string `json:"spare"`     // programs a stop leaves alone, by name
-	KeepPane bool     `json:"keep_pane"` // a pane closed by hand does not end the client
+	Spare    []string // programs a stop leaves alone, by name
+	KeepPane bool     // a pane closed by hand does not end the client
 }
 
 // Dir is the run's directory.
@@ -38,12 +39,12 @@ func (s Spec) Dir() manifest.Dir { return manifest.Dir(s.Home.Run(s.Run)) }
 
 // Command is a client's process before it exists.
 type Command struct {
-	Path  string        `json:"path"` // absolute
-	Argv  []string      `json:"argv"`
-	Env   []string      `json:"env"`
-	Cwd   string        `json:"cwd"`   // absolute
-	Umask int           `json:"umask"` // of the command that asked
-	Size  protocol.Size `json:"size"`  // of the terminal at the start
+	Path  string // absolute
+	Argv  []string
+	Env   []string
+	Cwd   string        // absolute
+	Umask int           // of the command that asked
+	Size  protocol.Size // of the terminal at the start
 }
 
 // endMark is the last line of a spec. Without it the writer died half-way, and the
@@ -53,13 +54,16 @@ const endMark = "\nend of spec\n"
 // errNoSpec says that the writer ended before the end mark.
 var errNoSpec = errors.New("the launcher went away before the spec was whole")
 
-// write sends v and the end mark.
+// write sends v and the end mark. Both ends are the same program, and arguments,
+// variables and directories are bytes: gob leaves them as they are, where JSON would
+// replace what is not UTF-8.
 func write(w io.Writer, v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(v); err != nil {
 		return err
 	}
-	_, err = w.Write(append(b, endMark...))
+	b.WriteString(endMark)
+	_, err := b.WriteTo(w)
 	return err
 }
 
@@ -73,7 +77,7 @@ func read(r io.Reader, v any) error {
 	if !ok {
 		return errNoSpec
 	}
-	if err := json.Unmarshal(b, v); err != nil {
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(v); err != nil {
 		return fmt.Errorf("cannot read the spec: %w", err)
 	}
 	return nil

@@ -2,9 +2,12 @@ package manifest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
+
+	"berth/internal/point"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,8 +24,14 @@ type Event struct {
 }
 
 // AppendEvent adds e to the run's events in one write. A missing run directory is
-// an error; nothing is made again.
-func (d Dir) AppendEvent(e Event) error {
+// an error; nothing is made again. A line that a full disk cut short stays as it is
+// and spoils no other.
+func (d Dir) AppendEvent(e Event) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("cannot record an event in %s: %w", d.Path("events.jsonl"), err)
+		}
+	}()
 	e.SchemaVersion = Schema
 	if e.At == "" {
 		e.At = time.Now().UTC().Format(time.RFC3339Nano)
@@ -31,13 +40,28 @@ func (d Dir) AppendEvent(e Event) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(d.Path("events.jsonl"), os.O_WRONLY|os.O_APPEND|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	if err := point.Fail("event"); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(d.Path("events.jsonl"), os.O_RDWR|os.O_APPEND|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return fmt.Errorf("cannot record an event: %w", err)
+		return err
 	}
-	if _, err := f.Write(append(line, '\n')); err != nil {
-		f.Close() //nolint:errcheck // the write error is the one to tell
-		return fmt.Errorf("cannot record an event: %w", err)
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if torn(f) {
+		line = append([]byte{'\n'}, line...)
 	}
-	return f.Close()
+	_, err = f.Write(append(line, '\n'))
+	return err
+}
+
+// torn reports whether the last line of f has no end.
+func torn(f *os.File) bool {
+	st, err := f.Stat()
+	if err != nil || st.Size() == 0 {
+		return false
+	}
+	var last [1]byte
+	_, err = f.ReadAt(last[:], st.Size()-1)
+	return err == nil && last[0] != '\n'
 }

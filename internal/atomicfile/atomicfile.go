@@ -244,9 +244,11 @@ func Drop(op, path string, v any) (err error) {
 		return err
 	}
 	_, err = f.Write(data)
-	if err := errors.Join(err, f.Close()); err != nil {
-		os.Remove(f.Name()) //nolint:errcheck // best effort on the way out
-		return err
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
 	}
-	return os.Rename(f.Name(), path)
+	if err != nil {
+		os.Remove(f.Name()) //nolint:errcheck // best effort on the way out
+	}
+	return err
 }

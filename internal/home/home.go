@@ -68,6 +68,13 @@ func Path(getenv func(string) string) (string, error) {
 // directory that is a link, belongs to someone else, can be reached by others, or
 // lies on a network file system, and says what mends it.
 func Open(dir string) (*Home, error) {
+	if to, err := os.Readlink(dir); err == nil {
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(dir), to)
+		}
+		return nil, session.Errorf(session.Refused, "cannot use %s: it is a link", dir).
+			WithHint("name the directory itself: export %s=%q", EnvVar, to)
+	}
 	if err := secureDir(dir); err != nil {
 		return nil, err
 	}
@@ -134,22 +141,46 @@ func secureDir(dir string) error {
 		}
 		st, err = os.Lstat(dir)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return session.Errorf(session.Failed, "cannot open %s: %w", dir, err)
+	}
+	return judge(dir, st)
+}
+
+// judge refuses what is not a directory of ours that nobody else can enter.
+func judge(dir string, st fs.FileInfo) error {
+	switch {
 	case st.Mode()&fs.ModeSymlink != 0:
-		to, _ := os.Readlink(dir)
 		return session.Errorf(session.Refused, "cannot use %s: it is a link", dir).
-			WithHint("name the directory itself: export %s=%s", EnvVar, to)
+			WithHint("put the directory itself there: d=$(realpath %[1]q) && rm %[1]q && mv \"$d\" %[1]q", dir)
 	case !st.IsDir():
 		return session.Errorf(session.Refused, "cannot use %s: it is not a directory", dir).
-			WithHint("mv %[1]s %[1]s.old", dir)
+			WithHint("mv %[1]q %[1]q.old", dir)
 	case owner(st) != os.Geteuid():
 		return session.Errorf(session.Refused, "cannot use %s: it belongs to uid %d, you are uid %d", dir, owner(st), os.Geteuid()).
-			WithHint("sudo chown -R %d %s", os.Geteuid(), dir)
+			WithHint("sudo chown -R %d %q", os.Geteuid(), dir)
 	case st.Mode().Perm()&0o077 != 0:
 		return session.Errorf(session.Refused, "cannot use %s: others can reach into it (mode %04o)", dir, st.Mode().Perm()).
-			WithHint("chmod -R go= %s", dir)
+			WithHint("chmod -R go= %q", dir)
+	}
+	return nil
+}
+
+// CheckRun refuses the directory of the run with this id as Open refuses a home. One
+// that is not there is for others to judge.
+func (h *Home) CheckRun(id string) error {
+	dir := h.Run(id)
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		st, err := os.Lstat(d)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return session.Errorf(session.Unknown, "cannot examine %s: %w", d, err)
+		}
+		if err := judge(d, st); err != nil {
+			return err
+		}
 	}
 	return nil
 }
