@@ -128,15 +128,19 @@ func printStarted(env *Env, r session.Record, ok bool) error {
 		_, err := fmt.Fprintln(env.Out, r.ID)
 		return err
 	}
-	how := string(r.Phase)
-	if r.Reason != nil {
-		how += ", " + *r.Reason
-	}
 	if env.OutTTY {
 		_, err := fmt.Fprintf(env.Out, "%s  %s  (%s)\n  berth open %s      join it here\n  berth attach %s    look at it in tmux\n",
-			r.ID, visible(r.Title), how, r.ID[:8], r.ID[:8])
+			r.ID, visible(r.Title), howFar(r), r.ID[:8], r.ID[:8])
 		return err
 	}
 	_, err := fmt.Fprintln(env.Out, r.ID)
 	return err
+}
+
+// howFar says how far a session's client has come, and what is missing.
+func howFar(r session.Record) string {
+	if r.Reason == nil {
+		return string(r.Phase)
+	}
+	return string(r.Phase) + ", " + *r.Reason
 }

@@ -70,7 +70,7 @@ func restartOne(ctx context.Context, env *Env, c *control.Control, ref string, o
 	c.Screen(ctx, id)
 	r, err := c.AwaitReady(ctx, id, o.timeout, false)
 	if err == nil && !env.JSON {
-		fmt.Fprintf(env.Out, "%s  restarted (%s)\n", id, r.Phase)
+		fmt.Fprintf(env.Out, "%s  restarted (%s)\n", id, howFar(r))
 	}
 	return r, err
 }

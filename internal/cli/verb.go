@@ -11,7 +11,7 @@ import (
 const (
 	groupStart = "START AND COME BACK"
 	groupLook  = "LOOK"
-	groupSteer = "SAY AND DECIDE"
+	groupSteer = "STEER AND END"
 	groupTend  = "LOOK AFTER BERTH"
 )
 

@@ -99,8 +99,11 @@ func directory(cwd string) (string, error) {
 	if err == nil {
 		abs, err = filepath.EvalSymlinks(abs)
 	}
-	if err != nil {
-		return "", session.Errorf(session.Failed, "cannot start in %s: %w", cwd, err).WithHint("mkdir -p %s", cwd)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", session.Errorf(session.Failed, "cannot start in %s: there is no such directory", cwd).WithHint("mkdir -p %s", cwd)
+	case err != nil:
+		return "", session.Errorf(session.Failed, "cannot start in %s: %w", cwd, err)
 	}
 	return abs, nil
 }
