@@ -2,12 +2,7 @@ package control
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -85,25 +80,6 @@ func (c *Control) betweenClients(ctx context.Context, t target) (launcher.Readin
 	}
 }
 
-// published makes sure that the run directory is there. A run that was recorded and
-// never launched is published now; one that was launched and lost its directory has
-// lost its evidence, and nothing is guessed.
-func (c *Control) published(ctx context.Context, t target) error {
-	_, err := os.Lstat(string(t.dir))
-	if err == nil {
-		_, err = t.dir.Manifest()
-		return err
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return session.Errorf(session.Unknown, "%w", err)
-	}
-	if c.everSupervised(t) {
-		return session.Errorf(session.Unknown, "the run directory of session %s is gone (%s), and with it what is known of its conversation", t.ID, t.dir).
-			WithHint("berth restart --fresh %s", t.ID)
-	}
-	return c.publish(ctx, t)
-}
-
 // noStrays refuses to start beside processes of the session that outlived its
 // client: one of them may be the agent itself, left by a wrapper that was killed.
 func (c *Control) noStrays(t target) error {
@@ -172,6 +148,7 @@ func (c *Control) prepare(ctx context.Context, t target, r launcher.Readiness, h
 		if err := c.sameIdentity(t, agent, m); err != nil {
 			return none, t, err
 		}
+		c.tellMissing(t, m)
 	}
 	if agent.NativeID == provider.NativeChosen && spec.NativeID == "" {
 		spec.NativeID = provider.NewNativeID()
@@ -207,97 +184,6 @@ func (c *Control) prepare(ctx context.Context, t target, r launcher.Readiness, h
 		}
 	}
 	return spec, t, nil
-}
-
-// fill completes the client's command and checks it.
-func (c *Control) fill(spec *launcher.Spec) error {
-	st, err := os.Stat(spec.Client.Cwd)
-	if err != nil || !st.IsDir() {
-		return session.Errorf(session.Failed, "cannot start in %s: the directory does not exist", spec.Client.Cwd).
-			WithHint("mkdir -p %s", spec.Client.Cwd)
-	}
-	bin, err := launcher.Bin()
-	if err != nil {
-		return err
-	}
-	prompt := spec.Prompt
-	spec.Client.Env = launcher.ClientEnv(c.Caller.Env, *spec, bin)
-	if err := spec.Fill(); err != nil {
-		return err
-	}
-	if len(prompt) == 0 || spec.Provider.Prompt == provider.PromptArgv {
-		spec.Prompt = nil // there is none to type
-	}
-	return nil
-}
-
-// anyID fills templates that are only checked.
-const anyID = "00000000-0000-4000-8000-000000000000"
-
-// executable checks that the agent's program is there.
-func (c *Control) executable(t target, agent provider.Provider, nativeID string) error {
-	spec := launcher.Spec{Home: *c.Home, Run: t.CurrentRun, Session: t.ID, Provider: agent, Model: t.Model,
-		NativeID: nativeID, Prompt: []byte("-"), Client: launcher.Command{Cwd: t.Cwd}}
-	if spec.NativeID == "" {
-		spec.NativeID = anyID
-	}
-	return c.fill(&spec)
-}
-
-// sameIdentity refuses to resume a conversation as somebody else: the variables that
-// decide whose it is must say what they said.
-func (c *Control) sameIdentity(t target, agent provider.Provider, m manifest.Manifest) error {
-	for _, name := range agent.Identity {
-		was, had := m.Env[name]
-		is := launcher.Getenv(c.Caller.Env, name)
-		if is != was && (is != "" || had) {
-			return session.Errorf(session.Refused, "session %s was started with %s=%q, and now it is %q: that is another account's history", t.ID, name, was, is).
-				WithHint("env %s=%s berth open %s", name, was, t.ID)
-		}
-	}
-	return nil
-}
-
-// publish writes the run directory of t's current run.
-func (c *Control) publish(ctx context.Context, t target) error {
-	spec := launcher.Spec{Home: *c.Home, Run: t.CurrentRun, Session: t.ID, Provider: t.agent, Model: t.Model,
-		Client: launcher.Command{Cwd: t.Cwd}, NativeID: anyID, Prompt: []byte("-")}
-	bin, err := launcher.Bin()
-	if err != nil {
-		return err
-	}
-	spec.Client.Env = launcher.ClientEnv(c.Caller.Env, spec, bin)
-	if err := spec.Fill(); err != nil {
-		return err
-	}
-	here := clients.Machine()
-	m := manifest.Manifest{
-		Run: t.CurrentRun, Session: t.ID, Kind: t.Kind, Provider: t.Provider, Model: t.Model, Cwd: t.Cwd,
-		CallerRun: launcher.Getenv(c.Caller.Env, clients.RunMark), CreatedAt: time.Now().UTC().Format(time.RFC3339Nano),
-		Host: here.Host, Boot: here.Boot, PIDNS: here.PIDNS,
-		Versions: manifest.Versions{Berth: c.Caller.Version, Protocol: protocol.Version},
-		Env:      map[string]string{},
-	}
-	m.Worktree, m.Repo = gitPlace(t.Cwd)
-	if f, err := provider.Fingerprint(spec.Client.Path, false); err == nil {
-		m.Executable = manifest.Executable{Path: f.Path, Size: f.Size, MTime: f.ModTime.UTC().Format(time.RFC3339Nano)}
-	} else {
-		m.Executable = manifest.Executable{Path: spec.Client.Path}
-	}
-	names := map[string]bool{}
-	for _, kv := range spec.Client.Env {
-		k, v, _ := strings.Cut(kv, "=")
-		names[k] = true
-		if k == "PATH" || slices.Contains(t.agent.Identity, k) {
-			m.Env[k] = v
-		}
-	}
-	m.EnvNames = slices.Sorted(maps.Keys(names))
-	if err := manifest.Publish(t.dir, m); err != nil {
-		return err
-	}
-	point.Here("command.published")
-	return nil
 }
 
 // run starts the supervisor and waits until the client's receipt is on disk.
