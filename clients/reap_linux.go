@@ -70,3 +70,11 @@ func children() ([]int, error) {
 	}
 	return pids, nil
 }
+
+// ChildStopped reports whether pid, a child of ours, was stopped by a signal since
+// the last call. It leaves the child's end to whoever waits for it.
+func ChildStopped(pid int) bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WNOHANG, nil)
+	return err == nil && info.Signo != 0
+}

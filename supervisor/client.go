@@ -83,6 +83,7 @@ func (s *loop) start() error {
 	point.Here("supervisor.opened")
 	c.process, c.pty = gate, newPTY(gate.PTY)
 	s.client = c
+	s.asked, s.queries = nil, nil // an answer to the client before is nobody's
 	s.terminalIn.Store(c.pty)
 	s.phase, s.phaseSince = manifest.PhaseRunning, time.Now()
 	s.record()

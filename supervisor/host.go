@@ -23,6 +23,7 @@ type host struct {
 	want string
 
 	stalled  bool        // its bytes were dropped; it gets a picture when it moves again
+	mute     bool        // its terminal did not answer in time, and has not since
 	progress uint64      // what out.sent was at the last look
 	stall    *time.Timer // a look at the progress of a holder that slows the client
 

@@ -57,7 +57,7 @@ func (s *loop) welcome(c *protocol.Conn, g protocol.Greeting) *host {
 	if err == nil && g.As == protocol.AsHost {
 		err = s.mayJoin(g)
 	}
-	if err == nil && g.As != protocol.AsHost && g.As != protocol.AsBell && g.As != protocol.AsLook {
+	if err == nil && g.As != protocol.AsHost && g.As != protocol.AsBell && g.As != protocol.AsLook && g.As != protocol.AsFence {
 		err = session.Errorf(session.Failed, "this supervisor does not know a connection as %q", g.As)
 	}
 	if err != nil {
@@ -66,6 +66,10 @@ func (s *loop) welcome(c *protocol.Conn, g protocol.Greeting) *host {
 	}
 	w := s.greeting(g.As)
 	w.Protocol = chosen
+	if g.As == protocol.AsFence {
+		s.addFence(c, w)
+		return nil
+	}
 	if g.As != protocol.AsHost {
 		for _, h := range s.hosts {
 			if g.As == protocol.AsLook && h.info.Kind == manifest.HostTmux {
@@ -159,6 +163,11 @@ func (s *loop) join(h *host, keyboard bool) {
 		s.tellRole(h)
 	}
 	s.draw(h)
+	s.askAgain()
+	s.raiseFences(h)
+	if h.info.Kind == manifest.HostTmux {
+		s.sendTo(h, protocol.Look, nil) // who came while it joined found no record of it to compare with
+	}
 	s.event("host joined", map[string]any{"kind": h.info.Kind, "pid": h.info.Process.PID, "keyboard": h == s.keyboard})
 	s.record()
 }
@@ -166,7 +175,6 @@ func (s *loop) join(h *host, keyboard bool) {
 // giveKeyboard makes h the one who types; nil is nobody. Its size becomes the
 // client's.
 func (s *loop) giveKeyboard(h *host) {
-	s.asked = nil // the terminal that was asked is no longer the client's
 	s.keyboard = h
 	if h != nil {
 		h.info.Keyboard = true
@@ -203,7 +211,9 @@ func (s *loop) leave(h *host, reason string) {
 		} else {
 			s.giveKeyboard(nil)
 		}
+		s.askAgain()
 	}
+	s.lowerFences(h)
 	s.event("host left", map[string]any{"kind": h.info.Kind, "pid": h.info.Process.PID, "reason": reason})
 	s.record()
 }

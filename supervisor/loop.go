@@ -12,6 +12,7 @@ import (
 	"berth/clients"
 	"berth/internal/point"
 	"berth/internal/protocol"
+	"berth/internal/screen"
 	"berth/launcher"
 	"berth/manifest"
 
@@ -37,12 +38,14 @@ type loop struct {
 	native     manifest.Native
 	client     *client // nil before the first
 	hosts      []*host
-	keyboard   *host   // who types; nil: nobody
-	borrowers  []*host // terminals that wait for the tmux host to say whether it is watched
-	asked      *query  // what the holder's terminal was asked
-	ending     *ending // nil unless the client is being ended
-	lastSeq    int     // the last request looked at
-	lost       bool    // the run directory is gone
+	keyboard   *host          // who types; nil: nobody
+	borrowers  []*host        // terminals that wait for the tmux host to say whether it is watched
+	asked      *query         // what the holder's terminal was asked
+	queries    []screen.Query // what waits behind it
+	fences     []*fence       // commands that wait for the tmux pane to be drawn
+	ending     *ending        // nil unless the client is being ended
+	lastSeq    int            // the last request looked at
+	lost       bool           // the run directory is gone
 
 	terminalIn atomic.Pointer[ptyIO] // the client's, for those who type
 
@@ -100,6 +103,7 @@ func (s *loop) run(birth *launcher.Birth) (err error) {
 			s.shutDown()
 		case <-children:
 			s.reap()
+			s.wakeSuspended()
 		}
 	}
 	s.farewell()

@@ -27,6 +27,7 @@ const (
 	farewellWait   = 1 * time.Second        // for hosts to take the last bytes
 	stallAfter     = 250 * time.Millisecond // a holder without progress for so long no longer slows the client
 	queryWait      = 500 * time.Millisecond // for a terminal's answer
+	fenceWait      = 2 * time.Second        // for a tmux pane to show what it was sent
 	flushAfter     = 20 * time.Millisecond  // an escape sequence the client began and did not finish
 	nudgeAfter     = 30 * time.Millisecond  // between the two sizes that make a client repaint
 	serverLostWait = 500 * time.Millisecond // for the tmux server's end, after a pane hung up

@@ -15,13 +15,6 @@ import (
 	"berth/tmux"
 )
 
-// query is a question of the client that only a real screen can answer, on its way
-// to the holder's terminal.
-type query struct {
-	screen.Query
-	to *host
-}
-
 // handle takes one frame of a host.
 func (s *loop) handle(f frame) {
 	h := f.host
@@ -39,15 +32,17 @@ func (s *loop) handle(f frame) {
 		var size protocol.Size
 		if protocol.Decode(f.kind, f.payload, &size) == nil && size.Valid() {
 			h.size = size
-			if h == s.keyboard {
+			switch {
+			case h == s.keyboard:
 				s.resize(size)
+			case size == s.client.size: // a mirror has taken on our size: what it was shown before fell on another
+				s.draw(h)
 			}
 		}
 	case protocol.Reply:
-		if s.asked != nil && s.asked.to == h {
-			s.asked = nil
-			s.client.pty.typeIn(typing{data: f.payload})
-		}
+		s.answered(h, f.payload)
+	case protocol.Fenced:
+		s.fenced(h)
 	case protocol.Watched:
 		s.watched(h, f.payload)
 	case protocol.Leave:
@@ -70,6 +65,9 @@ func (s *loop) watched(h *host, payload []byte) {
 	if h.info.Watchers != w.Count {
 		h.info.Watchers = w.Count
 		s.record()
+		// Who came or went between that count and its record compared with the old
+		// record, and did not ring: count again until two counts agree.
+		s.sendTo(h, protocol.Look, nil)
 	}
 	if h == s.keyboard {
 		s.lend()
@@ -119,46 +117,6 @@ func (s *loop) terminal() screen.Terminal {
 		Cols: z.Cols, Rows: z.Rows, XPixel: z.XPixel, YPixel: z.YPixel,
 		Dark: true, Modes: s.client.scanner.Modes(), Version: s.version,
 	}
-}
-
-// answer answers a query of the client, once: by ourselves, or, where only a real
-// screen can, by the holder's terminal, else a mirror's. A terminal that does not
-// answer in time, or none at all, is answered for.
-func (s *loop) answer(q screen.Query) {
-	if reply, ok := screen.Answer(q, s.terminal()); ok {
-		s.client.pty.typeIn(typing{data: reply})
-		return
-	}
-	if !screen.NeedsScreen(q) {
-		return
-	}
-	to := s.keyboard
-	if to == nil && len(s.hosts) > 0 {
-		to = s.hosts[0]
-	}
-	if to == nil || to.stalled || s.asked != nil {
-		s.answerBlind(q)
-		return
-	}
-	asked := &query{q, to}
-	s.asked = asked
-	to.out.put(protocol.Query, q.Raw)
-	s.after(queryWait, func() {
-		if s.asked == asked {
-			s.asked = nil
-			s.answerBlind(q)
-		}
-	})
-}
-
-// answerBlind says the cursor is in the corner: a client that waits for an answer
-// would hang without one.
-func (s *loop) answerBlind(q screen.Query) {
-	reply := "\x1b[1;1R"
-	if q.Kind == screen.DECXCPR {
-		reply = "\x1b[?1;1R"
-	}
-	s.client.pty.typeIn(typing{data: []byte(reply)})
 }
 
 // paneHungUp finds out why a tmux host lost its terminal: the server is gone, and

@@ -67,8 +67,8 @@ func (s *Server) Watchers(ctx context.Context, paneID string) (int, error) {
 		return 0, fmt.Errorf("cannot look for watchers of %q: not a pane", paneID)
 	}
 	out, err := s.query(ctx,
-		"display-message", "-p", "-t", paneID, "#{pane_id}\t#{window_id}\t#{?#{&&:#{window_zoomed_flag},#{!=:#{pane_active},1}},hidden,shown}", ";",
-		"list-clients", "-F", "#{window_id}\t#{client_readonly}\t#{client_flags}")
+		"display-message", "-p", "-t", paneID, "#{pane_id}\t#{window_id}\t"+paneShown, ";",
+		"list-clients", "-F", clientFields)
 	if err != nil {
 		return 0, err
 	}
@@ -90,7 +90,7 @@ func parseWatchers(paneID string, list []string) (int, error) {
 		if len(f) != 3 {
 			return 0, fmt.Errorf("cannot read tmux client %q", l)
 		}
-		if f[0] == pane[1] && f[1] != "1" && pane[2] == "shown" && !strings.Contains(f[2], "suspended") {
+		if pane[2] == "shown" && looksAt(f) == pane[1] {
 			n++
 		}
 	}

@@ -76,7 +76,6 @@ func runNew(ctx context.Context, env *Env, o newOptions) error {
 			return err
 		}
 		if o.foreground {
-			go c.Screen(ctx, id)
 			return hostHere(ctx, env, c, id, in, out, true)
 		}
 		c.Screen(ctx, id)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -50,14 +51,15 @@ func runOpen(ctx context.Context, env *Env, o openOptions) error {
 		if err != nil {
 			return err
 		}
-		go c.Screen(ctx, id)
 		return hostHere(ctx, env, c, id, in, out, o.exitStatus)
 	})
 }
 
 // hostHere joins the terminal to a session and says, when it is over, how.
 func hostHere(ctx context.Context, env *Env, c *control.Control, id string, in, out *os.File, pass bool) error {
-	res, err := c.Host(ctx, id, in, out, nil)
+	over := screenBeside(ctx, c, id)
+	res, err := c.Host(ctx, id, in, out, false)
+	over()
 	if err != nil {
 		return err
 	}
@@ -71,4 +73,35 @@ func hostHere(ctx context.Context, env *Env, c *control.Control, id string, in, 
 		}
 	}
 	return nil
+}
+
+// screenWait is how long a person who leaves waits for the tmux session that is
+// being made: it takes milliseconds, or tmux is stuck.
+const screenWait = time.Second
+
+// screenBeside makes sure of the session's tmux session while this terminal is the
+// agent's. What there is to say of that is said by over, which is called when the
+// person has the terminal back.
+func screenBeside(ctx context.Context, c *control.Control, id string) (over func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	notice := c.Notice
+	var said []string // the goroutine's until done is closed
+	c.Notice = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.Screen(ctx, id)
+	}()
+	return func() {
+		select {
+		case <-done:
+		case <-time.After(screenWait):
+		}
+		cancel()
+		<-done
+		c.Notice = notice
+		for _, s := range said {
+			notice("%s", s)
+		}
+	}
 }

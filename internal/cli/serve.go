@@ -56,7 +56,7 @@ func runServe(ctx context.Context, env *Env, o serveOptions) error {
 		waiting, cancel := context.WithCancel(ctx)
 		defer cancel()
 		go c.TellReady(waiting, id, o.timeout)
-		res, err := c.Host(ctx, id, in, out, nil)
+		res, err := c.Host(ctx, id, in, out, true)
 		if err != nil || res.Why != host.Over {
 			return err
 		}

@@ -23,6 +23,9 @@ import (
 // restarted: the restart's own bounds.
 const nextWait = 30 * time.Second
 
+// drawWait is how long a capture waits for the pane to show what the client wrote.
+const drawWait = 2 * time.Second
+
 // OpenHere starts the session's client unless one lives, and reports whether it did.
 // With fresh a session that has none is given a new conversation.
 func (c *Control) OpenHere(ctx context.Context, ref string, size protocol.Size, fresh bool) (id string, started bool, err error) {
@@ -63,16 +66,18 @@ func orphaned(t target, r launcher.Readiness) error {
 }
 
 // Host joins a terminal to the session until the person leaves, the terminal goes,
-// or the client ends and no next one follows.
-func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, joined func()) (host.Result, error) {
+// or the client ends and no next one follows. With pane it is what the session's own
+// tmux pane runs, if this is a pane of berth's server; any other terminal in there,
+// such as a pane that a person split off, is a terminal.
+func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane bool) (host.Result, error) {
 	t, err := c.find(ctx, ref)
 	if err != nil {
 		return host.Result{}, err
 	}
 	o := host.Options{In: in, Out: out, Kind: manifest.HostTerminal}
 	o.Info = manifest.Host{Process: clients.Self(), TTY: ttyName(in)}
-	if pane := launcher.Getenv(c.Caller.Env, "TMUX_PANE"); pane != "" && c.Tmux.InsideThisServer(launcher.Getenv(c.Caller.Env, "TMUX")) {
-		o.Kind, o.Tmux, o.Info.Pane = manifest.HostTmux, c.Tmux, pane
+	if id := launcher.Getenv(c.Caller.Env, "TMUX_PANE"); pane && id != "" && c.Tmux.InsideThisServer(launcher.Getenv(c.Caller.Env, "TMUX")) {
+		o.Kind, o.Tmux, o.Info.Pane = manifest.HostTmux, c.Tmux, id
 		if rec, err := c.Tmux.ReadRecord(); err == nil {
 			o.Info.Server = rec.Server
 		}
@@ -87,12 +92,7 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, joined
 		}
 		o.Socket = c.Home.RunSocket(t.CurrentRun)
 		o.Hello = protocol.Greeting{Version: c.Caller.Version, Run: t.CurrentRun, Boot: clients.Machine().Boot, Supervisor: r.Super.Process, NativeID: r.Native.NativeID}
-		res, err := host.Join(ctx, o, func(protocol.Greeting) {
-			if joined != nil && !told {
-				joined()
-			}
-			told = true
-		})
+		res, err := host.Join(ctx, o, func(protocol.Greeting) { told = true })
 		switch {
 		case err != nil && told && session.ClassOf(err) == session.Unknown, err != nil && session.ClassOf(err) == session.Stale:
 			// It is changing under us: being restarted, or just ended.
@@ -180,10 +180,14 @@ func (c *Control) pane(ctx context.Context, ref string) (target, tmux.Pane, erro
 
 // Capture is the text of the session's screen, as tmux has it.
 func (c *Control) Capture(ctx context.Context, ref string, o tmux.CaptureOptions) ([]byte, error) {
-	_, p, err := c.pane(ctx, ref)
+	t, p, err := c.pane(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
+	// The pane's host may not have joined yet, or be behind. One that cannot be waited
+	// for (the client has ended, tmux is stuck) has its screen as it is.
+	fence := protocol.Greeting{As: protocol.AsFence, Run: t.CurrentRun}
+	launcher.Ring(c.Home.RunSocket(t.CurrentRun), fence, drawWait) //nolint:errcheck // see above
 	return c.Tmux.Capture(ctx, p, o)
 }
 

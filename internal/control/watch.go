@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"berth/clients"
@@ -14,8 +15,9 @@ import (
 	"berth/manifest"
 )
 
-// LookAtPanes has the hosts of the home's tmux panes count who watches them. tmux
-// calls it when somebody attaches, detaches or looks elsewhere. It opens no registry.
+// LookAtPanes has the hosts of the home's tmux panes count who watches them, where
+// that is not what their supervisors have on record. tmux calls it when somebody
+// attaches, detaches or looks elsewhere. It opens no registry.
 func LookAtPanes(ctx context.Context, c Caller) error {
 	getenv := func(name string) string { return launcher.Getenv(c.Env, name) }
 	dir, err := home.Path(getenv)
@@ -26,17 +28,35 @@ func LookAtPanes(ctx context.Context, c Caller) error {
 	if err != nil {
 		return err
 	}
+	watchers, err := launcher.Tmux(*h, c.Env).WatchersByPane(ctx)
+	if err != nil {
+		return err
+	}
 	sockets, err := os.ReadDir(h.Sockets)
 	if err != nil {
 		return err
 	}
 	each(len(sockets), func(i int) {
-		if run := sockets[i].Name(); session.IsID(run) {
-			g := protocol.Greeting{As: protocol.AsLook, Run: run}
-			launcher.Ring(filepath.Join(h.Sockets, run), g, dialWait) //nolint:errcheck // one that is gone has nobody watching
+		run := sockets[i].Name()
+		if !session.IsID(run) || !miscounted(manifest.Dir(h.Run(run)), watchers) {
+			return
 		}
+		g := protocol.Greeting{As: protocol.AsLook, Run: run}
+		launcher.Ring(filepath.Join(h.Sockets, run), g, dialWait) //nolint:errcheck // one that is gone has nobody watching
 	})
 	return nil
+}
+
+// miscounted reports whether the run's record of who watches its pane is not what
+// tmux says, or cannot be read.
+func miscounted(d manifest.Dir, watchers map[string]int) bool {
+	s, err := d.Supervisor()
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(s.Hosts, func(h manifest.Host) bool {
+		return h.Kind == manifest.HostTmux && h.Watchers != watchers[h.Pane]
+	})
 }
 
 // TellReady waits until the session is resumable, for at most d, and writes the

@@ -24,7 +24,8 @@ const (
 	dialWait  = 2 * time.Second
 	helloWait = 5 * time.Second       // the supervisor may have to ask another host first
 	keyWait   = 25 * time.Millisecond // after a lone ESC: the rest of a key comes at once, or never
-	replyWait = 200 * time.Millisecond
+	replyWait = 5 * time.Second       // for an answer the terminal still owes when we leave
+	calmWait  = 50 * time.Millisecond // for mouse and focus reports on their way when we leave
 )
 
 // Options say what joins what.
@@ -96,10 +97,14 @@ type joining struct {
 
 	out   screen.Scanner // of what the terminal was sent, for its modes
 	in    screen.Input
-	asked int // queries the terminal has not answered
+	asked int       // queries the terminal has not answered
+	since time.Time // when the last of them was asked
 	role  protocol.RoleChange
 
-	pinned bool // a tmux host: the pane's size is the holder's
+	// Of a tmux host.
+	fences int           // not yet passed by the pane
+	free   bool          // the pane has a size of its own; before the first role it may be pinned, by a host before us
+	own    protocol.Size // the size it had when it was free; zero if we have not seen that
 }
 
 func (j *joining) hello() (protocol.Greeting, error) {
@@ -179,8 +184,8 @@ func (j *joining) run(ctx context.Context) (Result, error) {
 	go kb.read(keys)
 	defer func() {
 		kb.stop()
-		if j.asked > 0 {
-			kb.drain(replyWait)
+		if j.Kind == manifest.HostTerminal {
+			j.drain(kb)
 		}
 		kb.close()
 	}()
@@ -219,6 +224,7 @@ func (j *joining) run(ctx context.Context) (Result, error) {
 		case sig := <-signals:
 			if sig != unix.SIGWINCH {
 				j.leave(protocol.LeaveHangup)
+				j.giveBack(Result{Why: HungUp}) // after a SIGTERM the terminal is still there
 				return Result{Why: HungUp}, nil
 			}
 			j.resized()
@@ -249,8 +255,15 @@ func (j *joining) frame(r received) (res Result, over bool, err error) {
 		}
 	case protocol.Query:
 		j.asked++
+		j.since = time.Now()
 		j.in.Expect(screen.CPR)
 		j.Out.Write(r.payload)
+	case protocol.Fence:
+		j.fences++
+		j.Out.WriteString(askStatus)
+	case protocol.Begone:
+		j.leave(protocol.LeaveDetach)
+		return Result{Why: Detached}, true, nil
 	case protocol.Look:
 		j.countWatchers()
 	case protocol.Refused:
@@ -279,9 +292,13 @@ func (j *joining) typed(p []byte) (detach bool) {
 		j.conn.Send(protocol.Input, r.Keys) //nolint:errcheck // the end shows in frames
 	}
 	for _, reply := range r.Replies {
-		if j.asked > 0 && (reply.Kind == screen.CPR || reply.Kind == screen.DECXCPR) {
+		switch {
+		case j.asked > 0 && screen.NeedsScreen(screen.Query{Kind: reply.Kind}):
 			j.asked--
 			j.conn.Send(protocol.Reply, reply.Raw) //nolint:errcheck // the end shows in frames
+		case j.fences > 0 && reply.Kind == screen.DSR:
+			j.fences--
+			j.conn.Send(protocol.Fenced, nil) //nolint:errcheck // the end shows in frames
 		} // any other is an answer to nobody's question
 	}
 	return r.Detach && j.Kind == manifest.HostTerminal
@@ -302,6 +319,26 @@ func (j *joining) leave(reason string) {
 		j.conn.Send(protocol.Input, p) //nolint:errcheck // leaving
 	}
 	j.conn.SendJSON(protocol.Leave, protocol.Leaving{Reason: reason}) //nolint:errcheck // leaving
+}
+
+// drain throws away what the terminal still sends because of us: an answer it owes,
+// reports of modes that were just reset. The person's shell would take them for
+// typing.
+func (j *joining) drain(kb *keyboard) {
+	owed := func(p []byte) bool {
+		for _, reply := range j.in.Feed(p).Replies {
+			if screen.NeedsScreen(screen.Query{Kind: reply.Kind}) {
+				j.asked--
+			}
+		}
+		return j.asked > 0
+	}
+	if wait := time.Until(j.since.Add(replyWait)); j.asked > 0 && wait > 0 {
+		kb.drain(wait, owed)
+	}
+	if m := j.out.Modes(); m.Mouse != 0 || m.Focus || m.ColorScheme || m.InBandResize {
+		kb.drain(calmWait, func([]byte) bool { return true })
+	}
 }
 
 // giveBack resets the terminal's modes. A failed client's last screen stays in a

@@ -71,12 +71,30 @@ func (k *keyboard) stop() {
 	<-k.ended
 }
 
-// drain throws away what the terminal sends within d: late answers to questions,
-// which must not be typed at the person's shell. Call it after stop.
-func (k *keyboard) drain(d time.Duration) {
+// drain throws away what the terminal sends within d, or until more, which is shown
+// all of it, says no. Call it after stop.
+func (k *keyboard) drain(d time.Duration, more func(p []byte) bool) {
+	buf := make([]byte, 4<<10)
 	fds := []unix.PollFd{{Fd: int32(k.in.Fd()), Events: unix.POLLIN}}
-	if n, err := unix.Poll(fds, int(d.Milliseconds())); err == nil && n > 0 {
-		unix.Read(int(k.in.Fd()), make([]byte, 4<<10)) //nolint:errcheck // thrown away
+	for end := time.Now().Add(d); ; {
+		left := time.Until(end)
+		if left <= 0 {
+			return
+		}
+		n, err := unix.Poll(fds, int(left.Milliseconds())+1)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			return
+		}
+		n, err = unix.Read(int(k.in.Fd()), buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 || !more(buf[:n]) {
+			return
+		}
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"berth/tmux"
 )
 
+// askStatus is a question every terminal answers when it has read all before it.
+const askStatus = "\x1b[5n"
+
 // callTmux makes the calls of a tmux host, one after the other, until the end. Each
 // is bounded by itself. Bytes on the screen never wait for them.
 func (j *joining) callTmux() {
@@ -33,16 +36,24 @@ func (j *joining) enqueue(call func()) {
 // takes on the holder's size, and is free again when it has the keyboard.
 func (j *joining) takeRole() {
 	role := j.role
-	if j.Kind != manifest.HostTmux || role.Keyboard && !j.pinned {
+	if j.Kind != manifest.HostTmux || role.Keyboard && j.free {
 		return
 	}
-	j.pinned = !role.Keyboard
+	if !role.Keyboard && (j.free || j.own == protocol.Size{}) {
+		j.own = j.size
+	}
+	j.free = role.Keyboard
+	own := j.own
 	j.enqueue(func() {
-		if role.Keyboard {
-			j.Tmux.UnpinWindow(context.Background(), j.Info.Pane) //nolint:errcheck // a pane of the wrong size is a flaw, no failure
-		} else {
-			j.Tmux.ResizeWindow(context.Background(), j.Info.Pane, role.Size.Cols, role.Size.Rows) //nolint:errcheck // see above
+		ctx := context.Background()
+		if !role.Keyboard {
+			j.Tmux.ResizeWindow(ctx, j.Info.Pane, role.Size.Cols, role.Size.Rows) //nolint:errcheck // a pane of the wrong size is a flaw, no failure
+			return
 		}
+		if own != (protocol.Size{}) { // without a client tmux keeps whatever size there is
+			j.Tmux.ResizeWindow(ctx, j.Info.Pane, own.Cols, own.Rows) //nolint:errcheck // see above
+		}
+		j.Tmux.UnpinWindow(ctx, j.Info.Pane) //nolint:errcheck // see above
 	})
 }
 

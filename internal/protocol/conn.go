@@ -37,11 +37,14 @@ const (
 	Ended   Type = 'e' // supervisor → host: the client ended (JSON Ending)
 	Look    Type = 'l' // supervisor → tmux host: count your watchers and say Watched
 	Query   Type = 'q' // supervisor → holder: ask your terminal this, answer with Reply
+	Fence   Type = 'f' // supervisor → tmux host: say Fenced when your pane shows all that came before
+	Begone  Type = 'g' // supervisor → host: leave as if the person had (JSON Leaving)
 
 	Input   Type = 'i' // host → supervisor: bytes typed
 	Resize  Type = 's' // host → supervisor: the terminal's size (JSON Size)
 	Reply   Type = 'a' // host → supervisor: the terminal's answer to Query
 	Watched Type = 'n' // tmux host → supervisor: how many watch (JSON Watchers)
+	Fenced  Type = 'd' // tmux host → supervisor: the answer to Fence
 	Leave   Type = 'b' // host → supervisor: it goes, and why (JSON Leaving)
 )
 

@@ -14,6 +14,10 @@ const (
 	AsHost = "host" // a terminal joins
 	AsBell = "bell" // a request lies in the run directory: look now, answer Welcome, close
 	AsLook = "look" // somebody came to or left the tmux pane: have its host count; then as a bell
+
+	// AsFence asks for an answer when the tmux pane shows all the client has written
+	// so far; a pane whose host has not joined yet is waited for.
+	AsFence = "fence"
 )
 
 // What a host wants.
@@ -99,6 +103,8 @@ type Watchers struct {
 const (
 	LeaveDetach = "detach"
 	LeaveHangup = "hangup"
+
+	LeaveSuspended = "suspended" // of Begone: ctrl-Z stopped the client, which was continued
 )
 
 // Leaving says why a host goes.
