@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strconv"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 

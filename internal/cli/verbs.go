@@ -5,7 +5,7 @@ package cli
 func verbs() []*verb {
 	return []*verb{
 		newVerb(), openVerb(), attachVerb(), restartVerb(), stopVerb(), completeVerb(),
-		listVerb(), showVerb(), captureVerb(),
+		listVerb(), showVerb(), captureVerb(), eventsVerb(),
 		doctorVerb(), serveConversationVerb(), stopClientVerb(),
 		versionVerb(protocols),
 		completionVerb(),
