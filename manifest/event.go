@@ -23,6 +23,10 @@ type Event struct {
 	Detail        map[string]any `json:"detail,omitempty"`
 }
 
+// EventServerLost is what each session notes when its tmux server is gone; Detail
+// says which, as "server".
+const EventServerLost = "tmux server lost"
+
 // AppendEvent adds e to the run's events in one write. A missing run directory is
 // an error; nothing is made again. A line that a full disk cut short stays as it is
 // and spoils no other.

@@ -134,7 +134,7 @@ func (s *loop) paneHungUp(info manifest.Host) {
 			err = nil
 		}
 		if err == nil {
-			s.post(func() { s.event("tmux server lost", map[string]any{"pid": info.Server.PID}) })
+			s.post(func() { s.event(manifest.EventServerLost, map[string]any{"server": info.Server.String()}) })
 			return
 		}
 		srv := tmux.New(tmux.Options{Socket: s.spec.Home.TmuxSocket(), Record: s.spec.Home.TmuxRecord(), Env: os.Environ()})
