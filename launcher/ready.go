@@ -59,6 +59,8 @@ func (r Readiness) phase(p provider.Provider, any bool) (session.Phase, string) 
 		return session.Running, fmt.Sprintf("%s has not announced a native id", p.Name)
 	case p.History == "" || r.Native.Recorded:
 		return session.Resumable, ""
+	case r.Super.Prompt == "waiting" && r.Super.Ready:
+		return session.Identified, "the opening request could not be sent; supervisor.log in its run directory says why"
 	case r.Super.Prompt == "waiting":
 		return session.Identified, fmt.Sprintf("%s is not ready for the opening request yet", p.Name)
 	case r.Super.Prompt == "none":

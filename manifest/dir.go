@@ -74,8 +74,8 @@ func Publish(d Dir, m Manifest) (err error) {
 		return fmt.Errorf("cannot publish run %s: %w", m.Run, fs.ErrExist)
 	}
 	parent := filepath.Dir(string(d))
-	if err := os.Mkdir(parent, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("cannot publish run %s: %w", m.Run, err)
+	if err := atomicfile.Mkdir("run-parent", parent); err != nil {
+		return err
 	}
 	tmp, err := os.MkdirTemp(parent, ".publish-*")
 	if err != nil {

@@ -66,6 +66,7 @@ func (s *loop) takeInbox() {
 	if changed {
 		s.record()
 	}
+	s.sendPrompt() // again, if its marker could not be written before
 }
 
 // lookAtHistorySoon looks, shortly after output, for what the agent does not

@@ -51,6 +51,9 @@ func Create(op, path string, data []byte) error {
 	})
 }
 
+// publish is every whole-file write. The order is what a power loss tests: bytes on
+// the disk, then the name, then the directory that holds the name. No test cuts the
+// power, and one that listened in on the calls would only say this function again.
 func publish(op, path string, data []byte, move func(tmp, path string) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -93,6 +96,22 @@ func temp(path string) (*os.File, error) {
 		return os.CreateTemp(filepath.Dir(path), TempDir+"-"+filepath.Base(path)+"-*")
 	}
 	return f, err
+}
+
+// Mkdir makes the directory path, mode 0700, and makes it durable. One that exists is
+// not an error.
+func Mkdir(op, path string) error {
+	err := point.Fail(op)
+	if err == nil {
+		err = os.Mkdir(path, 0o700)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot make %s (%s): %w", path, op, err)
+	}
+	return syncDir(filepath.Dir(path))
 }
 
 // Rename moves from to to and makes it durable. Of several callers moving one

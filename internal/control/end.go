@@ -69,7 +69,7 @@ func (c *Control) end(ctx context.Context, t target, kind, reason string, releas
 			none.Asked = true
 			return none, nil
 		case err == nil:
-			return c.verified(t, r, none.with(done))
+			return c.verified(t, r, reason, none.with(done))
 		case errors.Is(err, errSilent):
 			c.Notice("session %s: its supervisor (pid %d) does not answer; taking over", t.ID, r.Super.Process.PID)
 		case !errors.Is(err, errLeft):
@@ -219,6 +219,7 @@ func (c *Control) takeOver(ctx context.Context, t target, r launcher.Readiness, 
 		return e, err
 	}
 	point.Here("command.taking-over")
+	os.Remove(c.Home.RunSocket(t.CurrentRun)) //nolint:errcheck // who would have removed it is gone, if there is one at all
 	return c.sweep(ctx, t, r, reason, e)
 }
 
@@ -302,7 +303,7 @@ func (c *Control) endSupervisor(ctx context.Context, t target, r launcher.Readin
 
 // verified waits for the supervisor to leave and looks once more, with our own eyes,
 // that nothing of the run is left.
-func (c *Control) verified(t target, r launcher.Readiness, e Ended) (Ended, error) {
+func (c *Control) verified(t target, r launcher.Readiness, reason string, e Ended) (Ended, error) {
 	if h, err := clients.Open(r.Super.Process); err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveWait)
 		h.Wait(ctx) //nolint:errcheck // a supervisor that lingers has no client any more
@@ -325,7 +326,11 @@ func (c *Control) verified(t target, r launcher.Readiness, e Ended) (Ended, erro
 	if len(e.Left) > 0 {
 		return e, c.judge(t, manifest.Done{Left: e.Left})
 	}
-	return e, nil
+	if now, err := launcher.Look(t.dir, t.agent); err != nil || now.Client.End != nil {
+		return e, err
+	}
+	// Its supervisor could not write the end down: a full disk, perhaps.
+	return e, c.recordLost(t, r, reason, e)
 }
 
 // everSupervised reports whether any supervisor ever took the session: lock files are
