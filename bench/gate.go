@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"berth/clients"
+	"berth/launcher"
+)
+
+// benchGate measures the last step of a start, in the calls a supervisor makes: the
+// receipt is in its place (the write has returned) → the gate has become the client
+// (its status pipe was closed by the exec) → the client's first instruction. Beside
+// it, fork and exec of the same program, which needs no gate.
+func benchGate(b *bench) error {
+	dir, err := os.MkdirTemp("/dev/shm", "bb-")
+	if err != nil {
+		return err
+	}
+	b.onClose(func() error { return os.RemoveAll(dir) })
+	return b.idleAndLoaded(func(load string) error {
+		rows := []row{{name: "fork and exec → first instruction"}, {name: "receipt → exec"}, {name: "receipt → first instruction"}}
+		for range b.rounds(200, 1000) {
+			d, _, err := b.bareExec()
+			if err != nil {
+				return err
+			}
+			opened, first, err := b.gateOnce(dir)
+			if err != nil {
+				return err
+			}
+			for i, d := range []time.Duration{d, opened, first} {
+				rows[i].sample = append(rows[i].sample, d)
+			}
+		}
+		table("gate: last evidence in its place → gate opens, tmpfs, "+load, rows[0].name, rows)
+		if load == "idle" {
+			within("receipt → exec p99", rows[1].at(99), time.Millisecond)
+		}
+		return nil
+	})
+}
+
+func (b *bench) bareExec() (time.Duration, int, error) {
+	c := exec.Command(b.client, "wait", b.stamps.path())
+	d, pid, err := b.stamps.took(c.Start)
+	if err == nil {
+		c.Process.Kill() //nolint:errcheck // it only waits
+		c.Wait()         //nolint:errcheck // killed
+	}
+	return d, pid, err
+}
+
+func (b *bench) gateOnce(dir string) (opened, first time.Duration, err error) {
+	run, err := os.MkdirTemp(dir, "run-")
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := os.Mkdir(filepath.Join(run, "clients"), 0o700); err != nil {
+		return 0, 0, err
+	}
+	c, err := launcher.StartGate(launcher.Command{
+		Path: b.client, Argv: []string{b.client, "wait", b.stamps.path()}, Env: []string{"LANG=C"},
+		Cwd: dir, Umask: 0o022, Size: launcher.DefaultSize,
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() {
+		end(c.Process.PID)
+		c.Wait()
+		err = errors.Join(err, c.PTY.Close(), os.RemoveAll(run))
+	}()
+	// A supervisor's gate has been up for as long as a receipt takes; ours as well.
+	if err := clients.WriteReceipt(run, clients.Receipt{Process: c.Process, Session: "s", Run: "r", Attempt: 1, Provider: "bench", Executable: b.client}); err != nil {
+		return 0, 0, err
+	}
+	renamed := clock()
+	if err := c.Open(); err != nil {
+		return 0, 0, err
+	}
+	opened = time.Duration(clock() - renamed)
+	at, _, err := b.stamps.next()
+	return opened, time.Duration(at - renamed), err
+}
