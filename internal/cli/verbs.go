@@ -6,7 +6,7 @@ func verbs() []*verb {
 	return []*verb{
 		newVerb(), openVerb(), attachVerb(), restartVerb(), stopVerb(), completeVerb(),
 		listVerb(), showVerb(), captureVerb(), eventsVerb(),
-		doctorVerb(), serveConversationVerb(), stopClientVerb(),
+		reconcileVerb(), doctorVerb(), serveConversationVerb(), stopClientVerb(),
 		versionVerb(protocols),
 		completionVerb(),
 		helpVerb(),
