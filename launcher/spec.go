@@ -30,6 +30,8 @@ type Spec struct {
 	Prompt   []byte // the opening request to type; nil when there is none to send
 	Opening  []byte // the session's opening request, sent or not: see Mask
 
+	PromptInArgv bool // the opening request is in Client.Argv: it goes out when the gate opens
+
 	Spare    []string // programs a stop leaves alone, by name
 	KeepPane bool     // a pane closed by hand does not end the client
 }

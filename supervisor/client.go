@@ -1,7 +1,9 @@
 package supervisor
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"time"
@@ -73,12 +75,18 @@ func (s *loop) start() error {
 		Supervisor: clients.Self(), StartedAt: time.Now(),
 	})
 	if err != nil {
-		gate.Abandon()   //nolint:errcheck // it ends either way
-		gate.Wait()      // no client without a receipt
-		gate.PTY.Close() //nolint:errcheck // unused
+		shut(gate) // no client without a receipt
 		return err
 	}
 	point.Here("supervisor.receipt")
+	if err := s.mayOpen(c); err != nil {
+		shut(gate)
+		s.warn(clients.WriteEnd(string(s.dir), clients.End{
+			Process: gate.Process, Outcome: clients.Failed, Reason: err.Error(), Ended: 1, EndedAt: time.Now(),
+		}))
+		return err
+	}
+	point.Here("supervisor.may-open")
 	openErr := gate.Open()
 	point.Here("supervisor.opened")
 	c.process, c.pty = gate, newPTY(gate.PTY)
@@ -87,9 +95,6 @@ func (s *loop) start() error {
 	s.terminalIn.Store(c.pty)
 	s.phase, s.phaseSince = manifest.PhaseRunning, time.Now()
 	s.record()
-	if err := s.dir.FinishLaunch(); err != nil {
-		s.warn(err) // readers see the launch as under way until its deadline
-	}
 	if openErr != nil {
 		s.event("not started", map[string]any{"error": openErr.Error()})
 		s.warn(openErr)
@@ -100,6 +105,29 @@ func (s *loop) start() error {
 		s.sendPrompt()
 	}
 	return nil
+}
+
+// mayOpen ends the launch, which can no longer be given up then, and notes an opening
+// request that goes out as the gate opens. On an error the gate must stay shut:
+// whoever gave the launch up relies on it.
+func (s *loop) mayOpen(c *client) error {
+	err := s.dir.FinishLaunch()
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("too late for run %s: its launch was given up before its client began", s.spec.Run)
+	}
+	s.warn(err) // readers see the launch as under way until its deadline
+	if !s.spec.PromptInArgv {
+		return nil
+	}
+	c.prompt = promptSent
+	return s.dir.MarkPromptSent()
+}
+
+// shut ends a gate that is not to open.
+func shut(gate *launcher.Client) {
+	gate.Abandon()   //nolint:errcheck // it ends either way
+	gate.Wait()      // as above
+	gate.PTY.Close() //nolint:errcheck // unused
 }
 
 // await brings the client's end to the loop.

@@ -219,7 +219,10 @@ func (s *loop) answerAll(e *ending, ok bool, msg string) {
 // the launch lock is the requester's, who may have been ended with the rest.
 func (s *loop) restart() {
 	s.spec.Attempt++
-	s.spec.Prompt = nil
+	s.spec.PromptInArgv = false
+	if sent, err := s.dir.PromptSent(); err != nil || sent {
+		s.spec.Prompt = nil
+	}
 	err := s.nextCommand()
 	if err == nil {
 		err = s.takeLaunch()

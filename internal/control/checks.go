@@ -27,7 +27,8 @@ func (c *Control) fill(spec *launcher.Spec) error {
 	if err := spec.Fill(); err != nil {
 		return err
 	}
-	if len(prompt) == 0 || spec.Provider.Prompt == provider.PromptArgv {
+	spec.PromptInArgv = len(prompt) > 0 && spec.Provider.PromptInArgv(spec.Resume)
+	if len(prompt) == 0 || spec.PromptInArgv {
 		spec.Prompt = nil // there is none to type
 	}
 	return nil

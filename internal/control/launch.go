@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,22 +121,16 @@ func (c *Control) prepare(ctx context.Context, t target, r launcher.Readiness, h
 	if spec.Client.Size == (protocol.Size{}) {
 		spec.Client.Size = launcher.DefaultSize
 	}
-	sent := false
-	if started {
-		if sent, err = t.dir.PromptSent(); err != nil {
-			return none, t, err
-		}
-	}
 	reason := ""
 	switch {
 	case how.fresh:
-		reason, sent = "fresh", false
+		reason = "fresh"
 	case started && !agent.CanResume():
 		return none, t, session.Errorf(session.Refused, "session %s cannot be resumed: provider %s has no way to", t.ID, agent.Name).
 			WithHint("berth restart --fresh %s   # a new conversation", t.ID)
-	case known && recorded:
+	case started && known && recorded:
 		spec.Resume, spec.NativeID = true, r.Native.NativeID
-	case started && known && agent.NativeID == provider.NativeChosen:
+	case known && agent.NativeID == provider.NativeChosen:
 		spec.NativeID = r.Native.NativeID // nothing was recorded under it, so it is still free
 	case started:
 		reason = "never announced an id"
@@ -156,7 +151,13 @@ func (c *Control) prepare(ctx context.Context, t target, r launcher.Readiness, h
 	if spec.Opening, err = c.DB.Request(ctx, t.ID); err != nil {
 		return none, t, err
 	}
-	if !spec.Resume && !sent {
+	sent := false
+	if !how.fresh {
+		if sent, err = c.requestSent(ctx, t); err != nil {
+			return none, t, err
+		}
+	}
+	if !sent {
 		spec.Prompt = spec.Opening
 	} else if !spec.Resume {
 		c.Notice("session %s: its opening request was being sent when its client ended; it is not sent again", t.ID)
@@ -184,6 +185,22 @@ func (c *Control) prepare(ctx context.Context, t target, r launcher.Readiness, h
 		}
 	}
 	return spec, t, nil
+}
+
+// requestSent reports whether the opening request went out: in the current run, or
+// in an earlier one that it took over from without a person's word.
+func (c *Control) requestSent(ctx context.Context, t target) (bool, error) {
+	runs, err := c.DB.Runs(ctx, t.ID)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range slices.Backward(runs) {
+		sent, err := manifest.Dir(c.Home.Run(r.ID)).PromptSent()
+		if err != nil || sent || r.Reason == "fresh" {
+			return sent, err
+		}
+	}
+	return false, nil
 }
 
 // run starts the supervisor and waits until the client's receipt is on disk.

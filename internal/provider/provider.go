@@ -89,6 +89,15 @@ func (s Stop) Number() syscall.Signal {
 // CanResume reports whether a conversation can be taken up again by its native id.
 func (p Provider) CanResume() bool { return p.NativeID != NativeNone && len(p.Resume) > 0 }
 
+// PromptInArgv reports whether the command that starts a conversation, or the one
+// that resumes it, has a place for the opening request.
+func (p Provider) PromptInArgv(resume bool) bool {
+	if resume {
+		return anyMentions(p.Resume, "prompt")
+	}
+	return anyMentions(p.Start, "prompt")
+}
+
 // StartArgv is the argv of a new conversation.
 func (p Provider) StartArgv(v Values) ([]string, error) { return expandArgv(p.Start, v) }
 
