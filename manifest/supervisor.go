@@ -15,6 +15,7 @@ const (
 	PhaseStarting = "starting" // it has the life lock; no receipt yet
 	PhaseRunning  = "running"  // its client runs
 	PhaseStopping = "stopping" // it has accepted a stop
+	PhaseBackoff  = "backoff"  // its client has ended, and its policy will start the next
 	PhaseEnded    = "ended"    // its client has ended and it is leaving
 )
 
@@ -33,6 +34,7 @@ type Supervisor struct {
 	Ready         bool             `json:"ready"`             // the agent takes input
 	Turn          Turn             `json:"turn"`
 	Prompt        string           `json:"prompt"` // the opening request: "none", "waiting", "sending", "sent"
+	Restarts      Restarts         `json:"restarts"`
 	Hosts         []Host           `json:"hosts"`
 }
 
@@ -108,4 +110,20 @@ func (d Dir) WriteSupervisor(s Supervisor) error {
 		s.Hosts = []Host{}
 	}
 	return atomicfile.WriteJSON("supervisor", d.Path("supervisor.json"), s)
+}
+
+// Restart policies of a session.
+const (
+	RestartNever     = "never"
+	RestartOnFailure = "on-failure"
+	RestartAlways    = "always"
+)
+
+// Restarts is a restart policy with its counters.
+type Restarts struct {
+	Policy   string      `json:"policy"`
+	Count    int         `json:"count"`              // failures since the last stable client
+	Failures []time.Time `json:"failures,omitempty"` // of the last ten minutes
+	Held     bool        `json:"held,omitempty"`     // it failed too often; only a person's restart starts it again
+	NextAt   *time.Time  `json:"next_at,omitempty"`  // when the next client is started, while the supervisor waits to
 }

@@ -105,6 +105,9 @@ func identify(dir string) (record, error) {
 	path := filepath.Join(dir, "home.json")
 	var rec record
 	err := atomicfile.ReadJSON(path, schema, &rec)
+	if err == nil && (rec.ID == "" || !filepath.IsAbs(rec.Sockets)) {
+		err = fmt.Errorf("cannot read %s: its id or its sockets are missing", path)
+	}
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return rec, err
 	}
