@@ -57,7 +57,7 @@ var formats = []format{
 		SchemaVersion: 1, Process: goldenHost, Since: goldenTime, Version: "0.1.0", Protocol: 1, Socket: "/home/dev/.local/state/berth/sock/0m4zr8t1c9ab77xq",
 		Phase: manifest.PhaseRunning, PhaseSince: goldenTime, Request: 7, Attempt: 2, Ready: true,
 		Turn:   manifest.Turn{State: manifest.TurnWaiting, WaitingFor: "an approval", Source: "hook", Since: goldenTime},
-		Prompt: "sent", Hosts: []manifest.Host{
+		Prompt: "sent", Restarts: manifest.Restarts{Policy: manifest.RestartOnFailure, Count: 2}, Hosts: []manifest.Host{
 			{Kind: manifest.HostTerminal, Process: goldenHost, TTY: "/dev/pts/3", TerminalID: "pane-3", Keyboard: true, Since: goldenTime},
 			{Kind: manifest.HostTmux, Process: goldenHost, TTY: "/dev/pts/4", Pane: "%1", Server: goldenServer, Watchers: 1, Since: goldenTime},
 		},

@@ -32,6 +32,8 @@ type Spec struct {
 
 	PromptInArgv bool // the opening request is in Client.Argv: it goes out when the gate opens
 
+	Restarts manifest.Restarts // the restart policy, with counters that go on
+
 	Spare    []string // programs a stop leaves alone, by name
 	KeepPane bool     // a pane closed by hand does not end the client
 }
@@ -81,6 +83,24 @@ func read(r io.Reader, v any) error {
 	}
 	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(v); err != nil {
 		return fmt.Errorf("cannot read the spec: %w", err)
+	}
+	return nil
+}
+
+// Continue says how the run goes on from what is known of its conversation: it is
+// resumed if it was recorded; one that never was is started under the same id, where
+// that was ours to choose. Otherwise it cannot go on in this run.
+func (s *Spec) Continue(n manifest.Native) error {
+	recorded := n.Recorded || s.Provider.History == ""
+	switch {
+	case n.NativeID != "" && recorded && s.Provider.CanResume():
+		s.NativeID, s.Resume = n.NativeID, true
+	case n.NativeID != "" && s.Provider.NativeID == provider.NativeChosen:
+		s.NativeID, s.Resume = n.NativeID, false
+	case n.NativeID == "":
+		return fmt.Errorf("run %s never announced a native id", s.Run)
+	default:
+		return fmt.Errorf("the conversation %s was never recorded", n.NativeID)
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ type client struct {
 	scanner *screen.Scanner
 	tail    *screen.Tail
 	size    protocol.Size
+	started time.Time
 
 	ready   bool
 	pattern *regexp.Regexp // output that means ready; nil when output does not tell
@@ -55,7 +56,7 @@ func (s *loop) start() error {
 		return err
 	}
 	c := &client{
-		scanner: new(screen.Scanner), tail: new(screen.Tail), size: s.spec.Client.Size,
+		scanner: new(screen.Scanner), tail: new(screen.Tail), size: s.spec.Client.Size, started: time.Now(),
 		pattern: pattern, ready: s.spec.Provider.Ready == provider.ReadyStart, prompt: promptNone,
 	}
 	if s.spec.Prompt != nil {

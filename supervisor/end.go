@@ -2,7 +2,9 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -11,7 +13,6 @@ import (
 	"berth/clients"
 	"berth/internal/atomicfile"
 	"berth/internal/point"
-	"berth/internal/protocol"
 	"berth/internal/screen"
 	"berth/launcher"
 	"berth/manifest"
@@ -136,15 +137,24 @@ func (s *loop) settle() {
 		s.answerAll(e, e.err == nil && len(e.tree.Left) == 0, msg)
 	}
 	c.pty.close()
-	next := e != nil && e.next && s.wanted()
-	s.tellEnd(end, next)
-	s.ending = nil
-	if next {
-		s.restart()
-		return
+	follows, wait := e != nil && e.next && s.wanted(), time.Duration(0)
+	if e == nil {
+		s.restarts, wait, follows = next(s.restarts, end.Outcome, time.Since(c.started), time.Now())
 	}
-	s.setPhase(manifest.PhaseEnded)
-	s.done = true
+	s.tellEnd(end, follows)
+	s.ending = nil
+	switch {
+	case follows && e != nil: // the launch lock is the requester's, who may have been ended with the rest
+		s.restart()
+	case follows:
+		s.backOff(wait)
+	default:
+		if s.restarts.Held {
+			s.event("held", map[string]any{"failures": len(s.restarts.Failures)})
+		}
+		s.setPhase(manifest.PhaseEnded)
+		s.done = true
+	}
 }
 
 // wanted reports whether the last word on the session is that its client should
@@ -183,7 +193,9 @@ func (s *loop) recordEnd(c *client, e *ending) clients.End {
 		}
 	}
 	end.Outcome = clients.OutcomeOf(end.ExitCode, sig, cause)
-	s.warn(clients.WriteEnd(string(s.dir), end))
+	if err := clients.WriteEnd(string(s.dir), end); !errors.Is(err, fs.ErrExist) { // it may have ended by itself before
+		s.warn(err)
+	}
 	s.event("ended", map[string]any{"outcome": end.Outcome, "reason": end.Reason, "processes": end.Ended, "survivors": len(end.Survivors)})
 	if end.Outcome != clients.Completed {
 		s.keepScreen(c)
@@ -213,52 +225,6 @@ func (s *loop) answerAll(e *ending, ok bool, msg string) {
 		}
 		s.warn(s.dir.Answer(d))
 	}
-}
-
-// restart starts the next client of the run. The life lock stays ours throughout;
-// the launch lock is the requester's, who may have been ended with the rest.
-func (s *loop) restart() {
-	s.spec.Attempt++
-	s.spec.PromptInArgv = false
-	if sent, err := s.dir.PromptSent(); err != nil || sent {
-		s.spec.Prompt = nil
-	}
-	err := s.nextCommand()
-	if err == nil {
-		err = s.takeLaunch()
-	}
-	if err == nil {
-		err = s.start()
-	}
-	if err != nil {
-		s.warn(fmt.Errorf("cannot start the next client: %w", err))
-		s.event("not started", map[string]any{"error": err.Error()})
-		s.tellHosts(protocol.Ended, protocol.Ending{Outcome: string(clients.Failed), Code: 1, Message: "the next client could not be started: " + err.Error()})
-		s.setPhase(manifest.PhaseEnded)
-		s.done = true
-		return
-	}
-	s.event("restarted", map[string]any{"attempt": s.spec.Attempt})
-	s.showAll()
-}
-
-// nextCommand works out how the next client resumes the conversation.
-func (s *loop) nextCommand() error {
-	if s.native.NativeID == "" {
-		return fmt.Errorf("run %s never announced a native id", s.spec.Run)
-	}
-	s.spec.NativeID, s.spec.Resume = s.native.NativeID, true
-	return s.spec.Fill()
-}
-
-func (s *loop) takeLaunch() error {
-	if err := s.dir.Prepare(s.spec.Attempt); err != nil {
-		return err
-	}
-	if err := s.dir.Advance(manifest.Prepared, manifest.Launching); err != nil {
-		return err
-	}
-	return s.dir.Advance(manifest.Launching, manifest.Supervised)
 }
 
 func describeStatus(ws syscall.WaitStatus) string {

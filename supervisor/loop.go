@@ -38,14 +38,15 @@ type loop struct {
 	native     manifest.Native
 	client     *client // nil before the first
 	hosts      []*host
-	keyboard   *host          // who types; nil: nobody
-	borrowers  []*host        // terminals that wait for the tmux host to say whether it is watched
-	asked      *query         // what the holder's terminal was asked
-	queries    []screen.Query // what waits behind it
-	fences     []*fence       // commands that wait for the tmux pane to be drawn
-	ending     *ending        // nil unless the client is being ended
-	lastSeq    int            // the last request looked at
-	lost       bool           // the run directory is gone
+	keyboard   *host             // who types; nil: nobody
+	borrowers  []*host           // terminals that wait for the tmux host to say whether it is watched
+	asked      *query            // what the holder's terminal was asked
+	queries    []screen.Query    // what waits behind it
+	fences     []*fence          // commands that wait for the tmux pane to be drawn
+	ending     *ending           // nil unless the client is being ended
+	lastSeq    int               // the last request looked at
+	restarts   manifest.Restarts // the policy, with its counters
+	lost       bool              // the run directory is gone
 
 	terminalIn atomic.Pointer[ptyIO] // the client's, for those who type
 
@@ -54,7 +55,7 @@ type loop struct {
 
 func newLoop(spec launcher.Spec, version string) *loop {
 	return &loop{
-		spec: spec, dir: spec.Dir(), version: version, started: time.Now(),
+		spec: spec, dir: spec.Dir(), version: version, started: time.Now(), restarts: spec.Restarts,
 		phase: manifest.PhaseStarting, phaseSince: time.Now(),
 		calls: make(chan func()), frames: make(chan frame), wake: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
@@ -193,7 +194,7 @@ func (s *loop) describe() manifest.Supervisor {
 	r := manifest.Supervisor{
 		Process: clients.Self(), Since: rfc3339(s.started), Version: s.version, Protocol: protocol.Version,
 		Socket: s.socket(), Phase: s.phase, PhaseSince: rfc3339(s.phaseSince), Request: s.lastSeq,
-		Attempt: s.spec.Attempt, Prompt: promptNone,
+		Attempt: s.spec.Attempt, Prompt: promptNone, Restarts: s.restarts,
 	}
 	if s.client != nil {
 		r.Ready, r.Turn, r.Prompt = s.client.ready, s.client.turn, s.client.prompt

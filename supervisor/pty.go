@@ -126,12 +126,16 @@ func (p *ptyIO) room() {
 	}
 }
 
-// close ends both directions. Data not yet written is lost; its reader is gone.
+// close ends both directions; a second call does nothing. Data not yet written is lost; its reader is gone.
 func (p *ptyIO) close() {
 	p.mu.Lock()
+	again := p.closed
 	p.closed, p.in = true, nil
 	p.cond.Broadcast()
 	p.mu.Unlock()
+	if again {
+		return
+	}
 	close(p.gone)
 	p.file.Close() //nolint:errcheck // nothing is buffered in it
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"berth/internal/control"
 	"berth/internal/provider"
 	"berth/internal/session"
+	"berth/manifest"
 )
 
 // maxRequest is the longest opening request, in bytes.
@@ -39,6 +41,7 @@ func newVerb() *verb {
 			&cli.StringFlag{Name: "cwd", Usage: "run the agent in `DIR`", Destination: &o.Cwd},
 			&cli.StringFlag{Name: "model", Usage: "ask the agent for model `NAME`", Destination: &o.Model},
 			&cli.StringFlag{Name: "prompt-file", Usage: "take the opening request from `FILE`, - is stdin", Destination: &o.promptFile},
+			&cli.StringFlag{Name: "restart", Usage: "`never|on-failure|always` start it again when it ends by itself", Value: manifest.RestartNever, Destination: &o.Restart},
 			&cli.DurationFlag{Name: "ready-timeout", Usage: "wait `TIME` for it to be resumable", Value: 30 * time.Second, Destination: &o.ReadyTimeout},
 			&cli.StringFlag{Name: "on-timeout", Usage: "then `keep|kill` the agent", Value: "keep", Destination: &o.onTimeout},
 			&cli.BoolFlag{Name: "foreground", Usage: "join it in this terminal at once", Destination: &o.foreground},
@@ -58,6 +61,9 @@ func runNew(ctx context.Context, env *Env, o newOptions) error {
 		return session.Errorf(session.Usage, "--on-timeout is keep or kill, not %q", o.onTimeout)
 	}
 	o.Kill = o.onTimeout == "kill"
+	if !slices.Contains([]string{manifest.RestartNever, manifest.RestartOnFailure, manifest.RestartAlways}, o.Restart) {
+		return session.Errorf(session.Usage, "--restart is never, on-failure or always, not %q", o.Restart)
+	}
 	in, out, tty := env.Terminal()
 	if o.foreground && !tty {
 		return session.Errorf(session.Usage, "--foreground needs a terminal").WithHint("leave it out: berth new %s", o.Provider)

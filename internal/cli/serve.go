@@ -12,7 +12,10 @@ import (
 	"berth/internal/session"
 )
 
-type serveOptions struct{ timeout time.Duration }
+type serveOptions struct {
+	timeout  time.Duration
+	launched bool
+}
 
 func serveConversationVerb() *verb {
 	var o serveOptions
@@ -20,10 +23,12 @@ func serveConversationVerb() *verb {
 		Name: "serve-conversation", Args: "RUN", Hidden: true,
 		Short: "Launch a run unless it is launched, and host it here",
 		Long: "What a session's tmux pane runs. It makes sure that the run's agent is launched and hosts it in this terminal at once. " +
+			"A pane made for an agent that runs is told so by --launched: should that agent have ended since, its end stands. " +
 			"Without a terminal, as from a script or a unit, it launches, waits until the run is resumable, and prints its record with --json.",
 		Examples: []string{"berth serve-conversation 0m4zr8t1c9ab77xq", "berth serve-conversation 0m4z --json"},
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "ready-timeout", Usage: "wait `TIME` for it to be resumable", Value: 30 * time.Second, Destination: &o.timeout},
+			&cli.BoolFlag{Name: "launched", Usage: "start nothing: host what was launched, or tell how that ended", Destination: &o.launched},
 			jsonFlag(),
 		},
 		Takes: takes{min: 1, max: 1, what: "a run ID", find: "berth list --json"},
@@ -33,7 +38,13 @@ func serveConversationVerb() *verb {
 
 func runServe(ctx context.Context, env *Env, o serveOptions) error {
 	return withHome(ctx, env, "serve-conversation", func(c *control.Control) error {
-		id, _, err := c.OpenHere(ctx, env.Args[0], terminalSize(env), false)
+		var id string
+		var err error
+		if o.launched {
+			id, err = launched(ctx, env, c, env.Args[0])
+		} else {
+			id, _, err = c.OpenHere(ctx, env.Args[0], terminalSize(env), false)
+		}
 		if err != nil && session.ClassOf(err) == session.Stale {
 			fmt.Fprintf(env.Err, "berth: %v\n", err) // superseded: somebody else has it, which is no failure
 			return nil
@@ -57,9 +68,30 @@ func runServe(ctx context.Context, env *Env, o serveOptions) error {
 		defer cancel()
 		go c.TellReady(waiting, id, o.timeout)
 		res, err := c.Host(ctx, id, in, out, true)
-		if err != nil || res.Why != host.Over {
+		switch {
+		case err != nil && o.launched:
+			if _, ended := launched(ctx, env, c, id); ended != nil { // it ended before it was joined
+				return ended
+			}
+			return err
+		case err != nil || res.Why != host.Over:
 			return err
 		}
 		return status(res.Ending.Code)
 	})
+}
+
+// launched returns the session of a run whose agent lives; one that has ended is told
+// as an error, with its exit status.
+func launched(ctx context.Context, env *Env, c *control.Control, ref string) (string, error) {
+	id, live, err := c.Live(ctx, ref)
+	if err != nil || live {
+		return id, err
+	}
+	code, err := c.Status(ctx, id)
+	if err != nil {
+		return id, err
+	}
+	fmt.Fprintf(env.Err, "[%s: the agent has ended. berth open %s resumes it]\n", id, id[:8])
+	return id, ExitStatus{code}
 }

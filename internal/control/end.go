@@ -62,7 +62,7 @@ func (c *Control) end(ctx context.Context, t target, kind, reason string, releas
 		return none, err
 	}
 	inside := c.inside(t)
-	if r.Life.Status == clients.Live && supervised {
+	if supervised && (r.Life.Status == clients.Live || r.Super.Phase == manifest.PhaseBackoff) {
 		done, err := c.ask(ctx, t, r, kind, reason, inside, release)
 		switch {
 		case err == nil && inside:

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ import (
 type start struct {
 	size  protocol.Size
 	fresh bool // a new run and a new conversation, by a person's word
+	clear bool // forget the failures that the restart policy counts
 }
 
 // launch starts the session's client unless one lives, and returns the session with
@@ -71,6 +73,12 @@ func (c *Control) betweenClients(ctx context.Context, t target) (launcher.Readin
 		if err != nil || !busy {
 			return r, err
 		}
+		if r.Super.Phase == manifest.PhaseBackoff { // a person is quicker than its policy
+			if _, err := c.ask(ctx, t, r, manifest.RequestStop, "superseded", false, nil); err != nil && !errors.Is(err, errLeft) {
+				return r, err
+			}
+			continue
+		}
 		if time.Now().After(limit) {
 			return r, session.Errorf(session.Unknown, "session %s has a supervisor (pid %d) without a client, and it does not leave", t.ID, r.Super.Process.PID).
 				WithHint("berth stop %s", t.ID)
@@ -113,10 +121,13 @@ func (c *Control) prepare(ctx context.Context, t target, r launcher.Readiness, h
 	}
 	started := r.Phase != session.Starting
 	known := r.Native.NativeID != ""
-	recorded := r.Native.Recorded || agent.History == "" && known
 	spec := launcher.Spec{
 		Home: *c.Home, Session: t.ID, Provider: agent, Model: t.Model, Spare: c.Agents.Spare,
-		Client: launcher.Command{Cwd: t.Cwd, Umask: c.Caller.Umask, Size: how.size},
+		Client:   launcher.Command{Cwd: t.Cwd, Umask: c.Caller.Umask, Size: how.size},
+		Restarts: manifest.Restarts{Policy: t.Session.Restart},
+	}
+	if !how.clear {
+		spec.Restarts.Count, spec.Restarts.Failures = r.Super.Restarts.Count, r.Super.Restarts.Failures
 	}
 	if spec.Client.Size == (protocol.Size{}) {
 		spec.Client.Size = launcher.DefaultSize
@@ -128,12 +139,12 @@ func (c *Control) prepare(ctx context.Context, t target, r launcher.Readiness, h
 	case started && !agent.CanResume():
 		return none, t, session.Errorf(session.Refused, "session %s cannot be resumed: provider %s has no way to", t.ID, agent.Name).
 			WithHint("berth restart --fresh %s   # a new conversation", t.ID)
-	case started && known && recorded:
-		spec.Resume, spec.NativeID = true, r.Native.NativeID
-	case known && agent.NativeID == provider.NativeChosen:
-		spec.NativeID = r.Native.NativeID // nothing was recorded under it, so it is still free
+	case !started && known && agent.NativeID == provider.NativeChosen:
+		spec.NativeID = r.Native.NativeID // chosen for a start that came to nothing
 	case started:
-		reason = "never announced an id"
+		if spec.Continue(r.Native) != nil {
+			reason = "never announced an id"
+		}
 	}
 	if reason == "" && known {
 		m, err := t.dir.Manifest()

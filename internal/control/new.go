@@ -2,6 +2,7 @@ package control
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type NewOptions struct {
 	Cwd      string // "": the caller's
 	Model    string
 	Request  []byte // the opening request; empty: none
+	Restart  string // the restart policy; "": manifest.RestartNever
 
 	ReadyTimeout time.Duration
 	Kill         bool // end the client when it is not resumable in time
@@ -56,7 +58,7 @@ func (c *Control) Create(ctx context.Context, o NewOptions) (string, error) {
 	}
 	t := target{agent: agent, Session: registry.Session{
 		ID: session.NewID(), Kind: session.Conversation, Title: session.Title(o.Title), TitleSource: session.TitleHuman,
-		Provider: o.Provider, Model: o.Model, Cwd: cwd, Restart: "never", CreatedAt: time.Now().UTC(), CurrentRun: session.NewID(),
+		Provider: o.Provider, Model: o.Model, Cwd: cwd, Restart: cmp.Or(o.Restart, manifest.RestartNever), CreatedAt: time.Now().UTC(), CurrentRun: session.NewID(),
 	}}
 	if t.Title == "" {
 		t.TitleSource = session.TitleGenerated
@@ -185,6 +187,22 @@ func (c *Control) endedEarly(t target, r launcher.Readiness) error {
 	}
 	return session.Errorf(session.Failed, "session %s: %s ended before it could be resumed: %s", t.ID, t.Provider, why).
 		WithHint("berth show %s", t.ID)
+}
+
+// Live reports whether the session of a run has a live client.
+func (c *Control) Live(ctx context.Context, ref string) (id string, live bool, err error) {
+	t, err := c.find(ctx, ref)
+	if err != nil {
+		return "", false, err
+	}
+	if t.ClosedAt != nil {
+		return t.ID, false, closed(t)
+	}
+	r, err := launcher.Look(t.dir, t.agent)
+	if err == nil && r.Life.Status == clients.Unknown {
+		err = session.Errorf(session.Unknown, "cannot tell whether the client of session %s lives: %s", t.ID, r.Life.Reason)
+	}
+	return t.ID, r.Life.Status == clients.Live, err
 }
 
 // Status is the exit status that stands for the end of the newest client of a

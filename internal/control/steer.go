@@ -60,7 +60,7 @@ func (c *Control) Restart(ctx context.Context, ref string, fresh bool) (asked bo
 		if asked = e.Asked; asked {
 			return nil
 		}
-		_, err = c.launch(ctx, t, start{fresh: fresh})
+		_, err = c.launch(ctx, t, start{fresh: fresh, clear: true})
 		return err
 	})
 	return asked, id, err
