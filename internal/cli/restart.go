@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -12,41 +14,59 @@ import (
 )
 
 type restartOptions struct {
-	fresh   bool
-	timeout time.Duration
+	fresh, interrupted bool
+	timeout            time.Duration
 }
+
+// restartsAtOnce is how many sessions restart --interrupted starts at a time: enough
+// to keep a small machine busy, few enough that each is ready within its time.
+const restartsAtOnce = 4
 
 func restartVerb() *verb {
 	var o restartOptions
 	return &verb{
-		Name: "restart", Args: "ID…", Group: groupSteer,
+		Name: "restart", Args: "{ID… | --interrupted}", Group: groupSteer,
 		Short: "End the agent and resume the same conversation",
 		Long: "Checks first that the conversation can be resumed, then ends the agent and everything it runs, and starts it again on the same conversation. " +
-			"With --fresh it starts a new conversation instead; the old run stays as history.",
-		Examples: []string{"berth restart 7k2m", "berth restart 7k2m --fresh"},
+			"With --fresh it starts a new conversation instead; the old run stays as history. " +
+			"After a crash or a reboot --interrupted brings back every session that nobody stopped.",
+		Examples: []string{"berth restart 7k2m", "berth restart --interrupted"},
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "fresh", Usage: "start a new conversation", Destination: &o.fresh},
+			&cli.BoolFlag{Name: "interrupted", Usage: "all that were ended by a crash or a reboot", Destination: &o.interrupted},
 			&cli.DurationFlag{Name: "ready-timeout", Usage: "wait `TIME` for it to be resumable", Value: 30 * time.Second, Destination: &o.timeout},
 			jsonFlag(),
 		},
-		Takes: takes{min: 1, max: many, what: "a session ID", find: "berth list"}, Complete: sessionIDs,
+		Takes: takes{max: many, what: "a session ID", find: "berth list"}, Complete: sessionIDs,
 		Run: func(ctx context.Context, env *Env, _ *cli.Context) error { return runRestart(ctx, env, o) },
 	}
 }
 
 func runRestart(ctx context.Context, env *Env, o restartOptions) error {
+	if o.interrupted == (len(env.Args) > 0) {
+		return session.Errorf(session.Usage, "restart needs session IDs, or --interrupted").WithHint("berth list")
+	}
 	return withHome(ctx, env, "restart", func(c *control.Control) error {
-		docs := []session.Record{}
-		var errs []error
-		for _, ref := range env.Args {
-			r, err := restartOne(ctx, env, c, ref, o)
-			if err != nil {
-				errs = append(errs, err)
-			}
-			if r.ID != "" {
-				docs = append(docs, r)
+		refs := env.Args
+		if o.interrupted {
+			var err error
+			if refs, err = c.Interrupted(ctx); err != nil {
+				return err
 			}
 		}
+		records, errs := make([]session.Record, len(refs)), make([]error, len(refs))
+		var wg sync.WaitGroup
+		room := make(chan struct{}, restartsAtOnce)
+		for i, ref := range refs {
+			room <- struct{}{}
+			wg.Go(func() {
+				records[i], errs[i] = restartOne(ctx, env, c, ref, o)
+				<-room
+			})
+		}
+		wg.Wait()
+		docs := slices.DeleteFunc(records, func(r session.Record) bool { return r.ID == "" })
+		errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 		if env.JSON && (len(docs) > 0 || len(errs) == 0) {
 			if err := printJSON(env.Out, docs); err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"berth/internal/control"
+	"berth/internal/session"
 )
 
 func (w *world) reconcile(env ...string) map[string]control.Settled {
@@ -59,4 +60,45 @@ func TestReconcileMakesLostScreensAgain(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 	w.eventually("its screen", func() bool { return strings.Contains(w.run("capture", r.ID).out, "still here") })
+}
+
+// After a reboot everything is interrupted; restart --interrupted brings each back to
+// its own conversation, and leaves alone what a person stopped or quit.
+func TestRestartInterruptedAfterAReboot(t *testing.T) {
+	w := newWorld(t)
+	const n = 4
+	var before [n]session.Record
+	for i := range before {
+		before[i] = w.newDemo("conversation " + string(rune('a'+i)))
+	}
+	stopped := w.newDemo("stopped by hand")
+	w.run("stop", stopped.ID).want(0)
+	for _, r := range before { // the power goes: nobody writes an end
+		syscall.Kill(r.Supervisor.PID, syscall.SIGKILL)
+		syscall.Kill(r.Client.PID, syscall.SIGKILL)
+	}
+	reboot := []string{"BERTHTEST_VALUE=boot-id=after-the-reboot"}
+	for _, r := range before {
+		if now := w.runWith(reboot, nil, "show", r.ID, "--json").record(); now.State != "interrupted" {
+			t.Fatalf("after the reboot: %+v", now)
+		}
+	}
+	var back []session.Record
+	w.runWith(reboot, nil, "restart", "--interrupted", "--json").want(0).decode(&back)
+	if len(back) != n {
+		t.Fatalf("%d sessions came back, want %d", len(back), n)
+	}
+	natives := map[string]string{}
+	for _, r := range back {
+		natives[r.ID] = *r.NativeID
+	}
+	for _, r := range before {
+		if natives[r.ID] != *r.NativeID {
+			t.Errorf("session %s came back as %s, was %s", r.ID, natives[r.ID], *r.NativeID)
+		}
+	}
+	if again := w.runWith(reboot, nil, "restart", "--interrupted", "--json").want(0).out; strings.TrimSpace(again) != "[]" {
+		t.Errorf("a second time: %s", again)
+	}
+	w.runWith(reboot, nil, "stop", "--all").want(0)
 }

@@ -1,0 +1,34 @@
+package control
+
+import (
+	"context"
+
+	"berth/internal/registry"
+	"berth/internal/session"
+	"berth/manifest"
+)
+
+// Interrupted are the ids of the open sessions whose client was ended by something
+// nobody asked for and that nobody has stopped since, the latest first.
+func (c *Control) Interrupted(ctx context.Context) ([]string, error) {
+	page, err := c.DB.List(ctx, registry.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	found := make([]bool, len(page.Entries))
+	each(len(found), func(i int) {
+		t := c.target(page.Entries[i])
+		if c.record(t).State != session.StateInterrupted {
+			return
+		}
+		w, err := t.dir.Wanted()
+		found[i] = err == nil && w.Want == manifest.WantRun
+	})
+	var ids []string
+	for i, yes := range found {
+		if yes {
+			ids = append(ids, page.Entries[i].ID)
+		}
+	}
+	return ids, nil
+}
