@@ -117,8 +117,10 @@ type Birth struct{ status *os.File }
 func ReadSpec() (Spec, *Birth, error) {
 	unix.CloseOnExec(supervisorSpecFD)
 	unix.CloseOnExec(supervisorStatusFD)
+	spec := os.NewFile(supervisorSpecFD, "spec")
+	defer spec.Close() //nolint:errcheck // read only
 	var s Spec
-	err := read(os.NewFile(supervisorSpecFD, "spec"), &s)
+	err := read(spec, &s)
 	return s, &Birth{os.NewFile(supervisorStatusFD, "status")}, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"berth/internal/screen"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 )
 
 // tty is a command in a terminal of its own.
@@ -44,8 +45,13 @@ func startTTY(t *testing.T, cmd *exec.Cmd) *tty {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if ptmx, err = interruptible(ptmx); err != nil {
+		t.Fatal(err)
+	}
 	x.ptmx = ptmx
+	drained := make(chan struct{})
 	go func() {
+		defer close(drained)
 		buf := make([]byte, 32<<10)
 		for {
 			n, err := ptmx.Read(buf)
@@ -59,6 +65,10 @@ func startTTY(t *testing.T, cmd *exec.Cmd) *tty {
 	}()
 	go func() {
 		cmd.Wait()
+		select {
+		case <-drained: // its last words are in
+		case <-time.After(time.Second): // somebody else has the terminal, too
+		}
 		close(x.done)
 	}()
 	t.Cleanup(func() {
@@ -67,6 +77,19 @@ func startTTY(t *testing.T, cmd *exec.Cmd) *tty {
 		<-x.done
 	})
 	return x
+}
+
+// interruptible is f with its reads ended by Close: pty leaves f blocking, and then
+// the descriptor outlives its Close for as long as a read waits.
+func interruptible(f *os.File) (*os.File, error) {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), f.Name()), f.Close()
 }
 
 // all is everything the command has written to the terminal.
