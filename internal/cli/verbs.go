@@ -6,7 +6,7 @@ func verbs() []*verb {
 	return []*verb{
 		newVerb(), openVerb(), attachVerb(), restartVerb(), stopVerb(), completeVerb(),
 		listVerb(), showVerb(), captureVerb(), eventsVerb(),
-		reconcileVerb(), doctorVerb(), serveConversationVerb(), stopClientVerb(),
+		reconcileVerb(), gcVerb(), doctorVerb(), serveConversationVerb(), stopClientVerb(),
 		versionVerb(protocols),
 		completionVerb(),
 		helpVerb(),

@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"berth/internal/control"
+)
+
+// gc removes litter and nothing else; --dry-run only says so.
+func TestGCRemovesLitterOnly(t *testing.T) {
+	w := newWorld(t)
+	live, dead := w.newDemo("live"), w.newDemo("dead")
+	syscall.Kill(dead.Supervisor.PID, syscall.SIGKILL)
+	w.eventually("its supervisor is gone", func() bool { return !alive(dead.Supervisor.PID) })
+	old := time.Now().Add(-30 * 24 * time.Hour)
+	litter := []string{
+		filepath.Join(w.home, "runs", live.Run[:2], ".publish-1"),
+		filepath.Join(w.runDir(live), ".tmp", "native.json-1"),
+		filepath.Join(w.home, "sock", dead.Run),
+	}
+	fresh := filepath.Join(w.runDir(live), ".tmp", "being-written")
+	for _, p := range append(litter[:2:2], fresh) {
+		if err := os.WriteFile(p, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range litter[:2] {
+		if err := os.Chtimes(p, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(name string, want []string, args ...string) {
+		t.Helper()
+		var found []control.Litter
+		w.run(args...).want(0).decode(&found)
+		got := map[string]bool{}
+		for _, l := range found {
+			got[l.Path] = true
+		}
+		for _, p := range want {
+			if !got[p] {
+				t.Errorf("%s: %s is not found", name, p)
+			}
+			delete(got, p)
+		}
+		if len(got) > 0 {
+			t.Errorf("%s: no litter: %v", name, got)
+		}
+	}
+	check("dry run", litter, "gc", "--dry-run", "--json")
+	check("for real", litter, "gc", "--json")
+	check("again", nil, "gc", "--json")
+	if _, err := os.Stat(fresh); err != nil {
+		t.Error("a file being written is gone:", err)
+	}
+	w.run("capture", live.ID).want(0)
+	w.run("restart", dead.ID).want(0)
+}
