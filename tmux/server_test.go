@@ -22,7 +22,7 @@ const patience = 20 * time.Second
 func newServer(t testing.TB, change ...func(*Options)) *Server {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("tmux is not installed")
+		t.Fatal("tmux is not installed: make test installs it")
 	}
 	dir, err := os.MkdirTemp("", "bt") // t.TempDir() is longer than a socket path may be
 	if err != nil {
