@@ -43,6 +43,8 @@ type client struct {
 	history *time.Timer      // a look at the history is due
 	state   *os.ProcessState // nil while it lives
 	drained bool             // its last output is in
+
+	notStarted error // why its gate could not become it
 }
 
 // start makes the next client: gate, receipt, then the gate opens. On an error
@@ -100,6 +102,7 @@ func (s *loop) start() error {
 		s.event("not started", map[string]any{"error": openErr.Error()})
 		s.warn(openErr)
 		c.tail.Write(fmt.Appendf(nil, "berth: %v\r\n", openErr))
+		c.notStarted = openErr
 	}
 	go s.await(c)
 	if c.ready {

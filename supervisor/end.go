@@ -192,14 +192,17 @@ func (s *loop) recordEnd(c *client, e *ending) clients.End {
 			}
 		}
 	}
+	if e == nil && c.notStarted != nil {
+		end.Reason = c.notStarted.Error()
+	}
 	end.Outcome = clients.OutcomeOf(end.ExitCode, sig, cause)
+	if end.Outcome != clients.Completed {
+		s.keepScreen(c) // first: who sees the end looks for it
+	}
 	if err := clients.WriteEnd(string(s.dir), end); !errors.Is(err, fs.ErrExist) { // it may have ended by itself before
 		s.warn(err)
 	}
 	s.event("ended", map[string]any{"outcome": end.Outcome, "reason": end.Reason, "processes": end.Ended, "survivors": len(end.Survivors)})
-	if end.Outcome != clients.Completed {
-		s.keepScreen(c)
-	}
 	return end
 }
 
