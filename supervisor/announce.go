@@ -132,6 +132,7 @@ func firstLine(path string) string {
 func (s *loop) becomeReady() {
 	s.client.ready = true
 	s.event("ready", nil)
+	s.raiseAll()
 	s.sendPrompt()
 	s.record()
 }

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"slices"
+	"time"
 
 	"berth/internal/protocol"
 	"berth/manifest"
@@ -20,9 +21,7 @@ type fence struct {
 func (s *loop) addFence(c *protocol.Conn, w protocol.Greeting) {
 	f := &fence{conn: c, welcome: w}
 	s.fences = append(s.fences, f)
-	for _, h := range s.hosts {
-		s.raiseFences(h)
-	}
+	s.raiseAll()
 	s.after(fenceWait, func() {
 		if i := slices.Index(s.fences, f); i >= 0 {
 			s.fences = slices.Delete(s.fences, i, i+1)
@@ -31,9 +30,18 @@ func (s *loop) addFence(c *protocol.Conn, w protocol.Greeting) {
 	})
 }
 
+// raiseAll asks the tmux hosts there are.
+func (s *loop) raiseAll() {
+	for _, h := range s.hosts {
+		s.raiseFences(h)
+	}
+}
+
 // raiseFences asks h, if it is a tmux host, for every fence that nobody was asked for.
+// A client that has just started is given time to say that it is ready: its screen is
+// blank until then.
 func (s *loop) raiseFences(h *host) {
-	if h.info.Kind != manifest.HostTmux {
+	if h.info.Kind != manifest.HostTmux || !s.client.ready && time.Since(s.phaseSince) < fenceWait {
 		return
 	}
 	for _, f := range s.fences {
