@@ -73,8 +73,10 @@ func (r Readiness) phase(p provider.Provider, any bool) (session.Phase, string) 
 // or it is as far as it will get by itself.
 func (r Readiness) Settled(p provider.Provider) bool {
 	switch r.Phase {
-	case session.Resumable, session.Ended:
+	case session.Resumable:
 		return true
+	case session.Ended: // how is known when its supervisor has written it, or is gone, too
+		return r.Client.End != nil || clients.Check(r.Super.Process).Status != clients.Live
 	case session.Running:
 		return !p.CanResume()
 	}
