@@ -61,6 +61,7 @@ const (
 const (
 	ReasonStopped   = "stopped"
 	ReasonRestarted = "restarted"
+	ReasonMoved     = "moved" // replaced by a new client elsewhere
 	ReasonCompleted = "completed"
 )
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/clients"
+	"berth/internal/point"
 	"berth/internal/protocol"
 	"berth/lock"
 	"berth/manifest"
@@ -29,6 +30,10 @@ func (s *loop) backOff(d time.Duration) {
 // otherwise since. What the last client left behind is ended first.
 func (s *loop) tryAgain() {
 	if s.ending != nil || s.done {
+		return
+	}
+	if !s.wanted() { // whoever holds the lock may be waiting for us to leave
+		s.leaveFor("another client was not wanted any more")
 		return
 	}
 	l, err := lock.Acquire(context.Background(), s.spec.Home.Locks(), s.spec.Session, lock.Launch, "supervisor", 0)
@@ -71,6 +76,7 @@ func (s *loop) leaveFor(why string) {
 
 // restart starts the next client of the run. The life lock stays ours throughout.
 func (s *loop) restart() {
+	point.Here("supervisor.next-client")
 	s.spec.Attempt++
 	s.spec.PromptInArgv = false
 	if sent, err := s.dir.PromptSent(); err != nil || sent {

@@ -154,6 +154,9 @@ func (s *loop) output(chunk []byte) {
 	if !reports && c.scanner.Modes().InBandResize { // asking for reports asks for the first one
 		c.pty.typeIn(typing{data: s.terminal().ResizeReport()})
 	}
+	if len(s.landing) > 0 && c.scanner.Ground() {
+		s.landed()
+	}
 	if c.flush == nil && c.scanner.Held() > 0 {
 		c.flush = s.after(flushAfter, func() {
 			c.flush = nil

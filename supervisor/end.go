@@ -144,8 +144,9 @@ func (s *loop) settle() {
 	s.tellEnd(end, follows)
 	s.ending = nil
 	switch {
-	case follows && e != nil: // the launch lock is the requester's, who may have been ended with the rest
-		s.restart()
+	case follows && e != nil: // as the policy would, without a wait: the requester was ended with the rest
+		s.setPhase(manifest.PhaseBackoff)
+		s.tryAgain()
 	case follows:
 		s.backOff(wait)
 	default:

@@ -22,10 +22,11 @@ func (s *loop) show(h *host, out []byte) {
 	}
 }
 
-// held reports whether the client has to wait for the holder to take its bytes.
+// held reports whether the client has to wait: for the holder to take its bytes, or
+// for a picture.
 func (s *loop) held() bool {
 	h := s.keyboard
-	return h != nil && !h.stalled && h.out.full()
+	return s.drawing != nil || h != nil && !h.stalled && h.out.full()
 }
 
 // watchProgress looks at a slow holder again and again while it slows the client. One that
@@ -64,12 +65,15 @@ func (s *loop) resume() {
 	}
 }
 
+// clearScreen brings a host's terminal into default modes, its screen empty.
+const clearScreen = "\x1b[!p\x1b[?1049l\x1b[m\x1b[H\x1b[2J"
+
 // draw gives h the picture of the client's screen. While all the client ever wrote
 // is at hand it is that; else the modes, the recent output, and a change of size
 // that makes the client paint itself again.
 func (s *loop) draw(h *host) {
 	c := s.client
-	picture := []byte("\x1b[!p\x1b[?1049l\x1b[m\x1b[H\x1b[2J")
+	picture := []byte(clearScreen)
 	modes, tail, whole := c.scanner.Modes(), c.tail.Bytes(), c.tail.Whole()
 	switch {
 	case whole:

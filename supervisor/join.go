@@ -10,6 +10,9 @@ import (
 	"berth/manifest"
 )
 
+// purposes are what a connection can be for.
+var purposes = []string{protocol.AsHost, protocol.AsBell, protocol.AsLook, protocol.AsFence, protocol.AsTake}
+
 // greeting is what we say of ourselves.
 func (s *loop) greeting(as string) protocol.Greeting {
 	g := protocol.Greeting{
@@ -57,8 +60,11 @@ func (s *loop) welcome(c *protocol.Conn, g protocol.Greeting) *host {
 	if err == nil && g.As == protocol.AsHost {
 		err = s.mayJoin(g)
 	}
-	if err == nil && g.As != protocol.AsHost && g.As != protocol.AsBell && g.As != protocol.AsLook && g.As != protocol.AsFence {
+	if err == nil && !slices.Contains(purposes, g.As) {
 		err = session.Errorf(session.Failed, "this supervisor does not know a connection as %q", g.As)
+	}
+	if err == nil && g.As == protocol.AsTake {
+		err = s.take()
 	}
 	if err != nil {
 		go refuse(c, err)
@@ -88,11 +94,16 @@ func (s *loop) welcome(c *protocol.Conn, g protocol.Greeting) *host {
 	h.info.Since = rfc3339(time.Now())
 	go h.send(s.wake)
 	s.sendTo(h, protocol.Welcome, w)
-	if h.info.Kind == manifest.HostTerminal && h.want == protocol.WantKeyboard && s.keyboard != nil {
+	switch {
+	case h.info.Kind == manifest.HostTmux || h.want == protocol.WantMirror:
+		s.join(h, h.want != protocol.WantMirror && s.keyboard == nil)
+	case h.want == protocol.WantKeyboard && s.coming != nil:
+		s.turnAway(h, s.heldBy(s.coming.to))
+	case h.want == protocol.WantKeyboard && s.keyboard != nil:
 		s.borrow(h)
-		return h
+	default:
+		s.bring(h)
 	}
-	s.join(h, h.want == protocol.WantKeyboard && s.keyboard == nil)
 	return h
 }
 
@@ -121,7 +132,7 @@ func (s *loop) mayJoin(g protocol.Greeting) error {
 // heldBy is the refusal of somebody who wants the keyboard that h has.
 func (s *loop) heldBy(h *host) error {
 	return session.Errorf(session.Refused, "session %s is held by %s", s.spec.Session, h.info).
-		WithHint("look at it without typing: berth attach --read-only %s", s.spec.Session)
+		WithHint("berth open --move %s   # takes it here; berth attach --read-only %[1]s looks only", s.spec.Session)
 }
 
 func orSomebody(by string) string {
@@ -145,12 +156,15 @@ func (s *loop) lend() {
 	waiting := s.borrowers
 	s.borrowers = nil
 	for _, h := range waiting {
-		if s.keyboard != nil && (s.keyboard.info.Kind == manifest.HostTerminal || s.keyboard.info.Holds()) {
-			s.sendTo(h, protocol.Refused, protocol.RefusalOf(s.heldBy(s.keyboard)))
-			h.out.close()
+		if s.coming != nil {
+			s.turnAway(h, s.heldBy(s.coming.to))
 			continue
 		}
-		s.join(h, true)
+		if s.keyboard != nil && (s.keyboard.info.Kind == manifest.HostTerminal || s.keyboard.info.Holds()) {
+			s.turnAway(h, s.heldBy(s.keyboard))
+			continue
+		}
+		s.bring(h)
 	}
 }
 
@@ -198,6 +212,9 @@ func (s *loop) tellRole(h *host) {
 func (s *loop) leave(h *host, reason string) {
 	h.out.close()
 	s.borrowers = slices.DeleteFunc(s.borrowers, func(b *host) bool { return b == h })
+	if s.coming != nil && s.coming.to == h {
+		s.coming = nil
+	}
 	i := slices.Index(s.hosts, h)
 	if i < 0 {
 		return
@@ -206,14 +223,21 @@ func (s *loop) leave(h *host, reason string) {
 	if h == s.keyboard {
 		next := slices.IndexFunc(s.hosts, func(o *host) bool { return o.info.Kind == manifest.HostTmux })
 		if next >= 0 {
-			s.giveKeyboard(s.hosts[next])
-			s.draw(s.keyboard)
+			back := s.hosts[next]
+			behind := back.stalled || back.size != s.client.size // else it has mirrored all there was
+			s.giveKeyboard(back)
+			if behind {
+				s.draw(back)
+			}
 		} else {
 			s.giveKeyboard(nil)
 		}
 		s.askAgain()
 	}
 	s.lowerFences(h)
+	if s.drawing != nil && s.drawing.by == h {
+		s.drawn(s.drawing, nil)
+	}
 	s.event("host left", map[string]any{"kind": h.info.Kind, "pid": h.info.Process.PID, "reason": reason})
 	s.record()
 }

@@ -39,6 +39,10 @@ type loop struct {
 	client     *client // nil before the first
 	hosts      []*host
 	keyboard   *host             // who types; nil: nobody
+	coming     *handover         // the keyboard on its way
+	landing    []func()          // who waits for the client's output to be between sequences
+	drawing    *drawing          // a picture on its way: the client's output waits
+	paste      screen.Input      // what the holder types, for whether a paste is open
 	borrowers  []*host           // terminals that wait for the tmux host to say whether it is watched
 	asked      *query            // what the holder's terminal was asked
 	queries    []screen.Query    // what waits behind it

@@ -26,6 +26,7 @@ func (s *loop) handle(f frame) {
 	switch f.kind {
 	case protocol.Input:
 		if h == s.keyboard && s.ending == nil {
+			s.paste.Feed(f.payload)
 			s.client.pty.typeIn(typing{data: f.payload})
 		}
 	case protocol.Resize:
@@ -41,6 +42,8 @@ func (s *loop) handle(f frame) {
 		}
 	case protocol.Reply:
 		s.answered(h, f.payload)
+	case protocol.Snapped:
+		s.snapped(h, f.payload)
 	case protocol.Fenced:
 		s.fenced(h)
 	case protocol.Watched:

@@ -11,22 +11,28 @@ import (
 )
 
 func attachVerb() *verb {
-	var readOnly bool
+	var readOnly, move bool
 	return &verb{
 		Name: "attach", Args: "ID", Group: groupLook,
 		Short: "Look at a session in tmux",
 		Long: "Attaches this terminal to the session's tmux session, or switches the tmux client you are in to it. " +
 			"Leave it as any tmux session: prefix, then d.",
 		Examples: []string{"berth attach 7k2m", "berth attach 7k2m --read-only"},
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "read-only", Usage: "do not type", Destination: &readOnly}},
-		Takes:    takes{min: 1, max: 1, what: "a session ID", find: "berth list"}, Complete: sessionIDs,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "read-only", Usage: "do not type", Destination: &readOnly},
+			&cli.BoolFlag{Name: "move", Usage: "take the keyboard there from the terminal that has it", Destination: &move},
+		},
+		Takes: takes{min: 1, max: 1, what: "a session ID", find: "berth list"}, Complete: sessionIDs,
 		Run: func(ctx context.Context, env *Env, _ *cli.Context) error {
 			var argv []string
 			err := withHome(ctx, env, "attach", func(c *control.Control) (err error) {
+				if readOnly && move {
+					return session.Errorf(session.Usage, "--read-only does not type, so it takes no keyboard").WithHint("leave one of them out")
+				}
 				if _, _, ok := env.Terminal(); !ok {
 					return session.Errorf(session.Usage, "attach needs a terminal").WithHint("berth capture %s", env.Args[0])
 				}
-				argv, err = c.Attach(ctx, env.Args[0], readOnly)
+				argv, err = c.Attach(ctx, env.Args[0], readOnly, move)
 				return err
 			})
 			if err != nil || argv == nil {

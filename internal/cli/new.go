@@ -82,7 +82,7 @@ func runNew(ctx context.Context, env *Env, o newOptions) error {
 			return err
 		}
 		if o.foreground {
-			return hostHere(ctx, env, c, id, in, out, true)
+			return hostHere(ctx, env, c, id, in, out, false, true)
 		}
 		c.Screen(ctx, id)
 		r, err := c.AwaitReady(ctx, id, o.ReadyTimeout, o.Kill)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -11,9 +12,13 @@ import (
 	"berth/internal/control"
 	"berth/internal/host"
 	"berth/internal/session"
+	"berth/manifest"
 )
 
-type openOptions struct{ fresh, exitStatus bool }
+type openOptions struct {
+	control.Opening
+	exitStatus bool
+}
 
 func openVerb() *verb {
 	var o openOptions
@@ -21,11 +26,14 @@ func openVerb() *verb {
 		Name: "open", Aliases: []string{"connect"}, Args: "ID", Group: groupStart,
 		Short: "Join a conversation in this terminal",
 		Long: "Joins the agent where it runs, or starts it and resumes the conversation where it does not. " +
-			"ctrl-\\ leaves; the agent runs on. A session that is held by another terminal, or by somebody attached to its tmux pane, is refused. " +
-			"With --json nothing is started: the record is printed.",
-		Examples: []string{"berth open 7k2m", "berth open 7k2m --exit-status"},
+			"ctrl-\\ leaves; the agent runs on. A session that is held by another terminal, or by somebody attached to its tmux pane, is refused: --move takes it from there, " +
+			"screen, half-typed words and all; --replace ends the agent and resumes the conversation in a new one here. --json starts nothing: it prints the record.",
+		Examples: []string{"berth open 7k2m", "berth open 7k2m --move"},
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "fresh", Usage: "start a new conversation if no agent runs", Destination: &o.fresh},
+			&cli.BoolFlag{Name: "move", Usage: "take the keyboard from whoever has it", Destination: &o.Move},
+			&cli.BoolFlag{Name: "replace", Usage: "end the agent, resume it here", Destination: &o.Replace},
+			&cli.BoolFlag{Name: "try", Usage: "start it though nobody can tell whether it runs", Destination: &o.Try},
+			&cli.BoolFlag{Name: "fresh", Usage: "start a new conversation if no agent runs", Destination: &o.Fresh},
 			&cli.BoolFlag{Name: "exit-status", Usage: "exit with the agent's status", Destination: &o.exitStatus},
 			jsonFlag(),
 		},
@@ -34,7 +42,23 @@ func openVerb() *verb {
 	}
 }
 
+func moveVerb() *verb {
+	return &verb{
+		Name: "move", Args: "ID", Group: groupStart,
+		Short:    "Take a conversation over into this terminal",
+		Long:     "As open --move: the agent runs on, and its screen, its half-typed words and the keyboard come here. Whoever had it is told where it went.",
+		Examples: []string{"berth move 7k2m", "berth move $(berth list -q --limit 1)"},
+		Takes:    takes{min: 1, max: 1, what: "a session ID", find: "berth list"}, Complete: sessionIDs,
+		Run: func(ctx context.Context, env *Env, _ *cli.Context) error {
+			return runOpen(ctx, env, openOptions{Opening: control.Opening{Move: true}})
+		},
+	}
+}
+
 func runOpen(ctx context.Context, env *Env, o openOptions) error {
+	if n := len(slices.DeleteFunc([]bool{o.Move, o.Replace, o.Try}, func(on bool) bool { return !on })); n > 1 {
+		return session.Errorf(session.Usage, "--move, --replace and --try exclude each other").WithHint("berth help open")
+	}
 	return withHome(ctx, env, "open", func(c *control.Control) error {
 		if env.JSON {
 			r, err := c.Show(ctx, env.Args[0])
@@ -47,18 +71,19 @@ func runOpen(ctx context.Context, env *Env, o openOptions) error {
 		if !ok {
 			return session.Errorf(session.Usage, "open needs a terminal").WithHint("berth show %s   # or: berth restart %[1]s", env.Args[0])
 		}
-		id, _, err := c.OpenHere(ctx, env.Args[0], terminalSize(env), o.fresh)
+		o.Size = terminalSize(env)
+		id, err := c.OpenHere(ctx, env.Args[0], o.Opening)
 		if err != nil {
 			return err
 		}
-		return hostHere(ctx, env, c, id, in, out, o.exitStatus)
+		return hostHere(ctx, env, c, id, in, out, o.Move, o.exitStatus)
 	})
 }
 
 // hostHere joins the terminal to a session and says, when it is over, how.
-func hostHere(ctx context.Context, env *Env, c *control.Control, id string, in, out *os.File, pass bool) error {
+func hostHere(ctx context.Context, env *Env, c *control.Control, id string, in, out *os.File, move, pass bool) error {
 	over := screenBeside(ctx, c, id)
-	res, err := c.Host(ctx, id, in, out, false)
+	res, err := c.Host(ctx, id, in, out, false, move)
 	over()
 	if err != nil {
 		return err
@@ -66,7 +91,13 @@ func hostHere(ctx context.Context, env *Env, c *control.Control, id string, in, 
 	switch res.Why {
 	case host.Detached:
 		fmt.Fprintf(env.Err, "[left %s; the agent runs on. berth open %s joins it again]\n", id, id[:8])
+	case host.Moved:
+		fmt.Fprintf(env.Err, "[%s was moved to %s. berth open %s --move takes it back]\n", id, visible(res.To), id[:8])
 	case host.Over:
+		if res.Ending.Reason == manifest.ReasonMoved {
+			fmt.Fprintf(env.Err, "[%s was %s. berth open %s --move takes it back]\n", id, visible(res.Ending.Message), id[:8])
+			return nil
+		}
 		fmt.Fprintf(env.Err, "[%s: the agent ended: %s. berth open %s resumes it]\n", id, visible(res.Ending.Message), id[:8])
 		if pass {
 			return status(res.Ending.Code)

@@ -26,50 +26,74 @@ const nextWait = 30 * time.Second
 // drawWait is how long a capture waits for the pane to show what the client wrote.
 const drawWait = 2 * time.Second
 
-// OpenHere starts the session's client unless one lives, and reports whether it did.
-// With fresh a session that has none is given a new conversation.
-func (c *Control) OpenHere(ctx context.Context, ref string, size protocol.Size, fresh bool) (id string, started bool, err error) {
+// Opening says how a session is to be opened in a terminal. The zero value joins it, or
+// starts it where it does not run, and takes nothing from anybody.
+type Opening struct {
+	Size    protocol.Size
+	Fresh   bool // a new conversation, if no client lives
+	Move    bool // take the keyboard, whoever has it; the client runs on
+	Replace bool // end the client and resume its conversation in a new one here
+	Try     bool // start even if it cannot be told whether a client lives; never beside a live one
+}
+
+// OpenHere makes sure that the session's client lives, as o says.
+func (c *Control) OpenHere(ctx context.Context, ref string, o Opening) (id string, err error) {
 	t, err := c.find(ctx, ref)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	if t.ClosedAt != nil {
-		return t.ID, false, closed(t)
+		return t.ID, closed(t)
+	}
+	if o.Replace {
+		return t.ID, c.replace(ctx, t.ID, o)
 	}
 	if r, err := launcher.Look(t.dir, t.agent); err == nil && r.Life.Status == clients.Live {
 		if clients.Check(r.Super.Process).Status == clients.Dead {
-			return t.ID, false, orphaned(t, r)
+			return t.ID, orphaned(t, r)
 		}
 		if s, _, err := t.dir.Marker(); err == nil && s == manifest.NoMarker {
-			if fresh {
-				return t.ID, false, session.Errorf(session.Refused, "session %s is running (pid %d)", t.ID, r.Client.Receipt.Process.PID).
+			if o.Fresh {
+				return t.ID, session.Errorf(session.Refused, "session %s is running (pid %d)", t.ID, r.Client.Receipt.Process.PID).
 					WithHint("berth restart --fresh %s", t.ID)
 			}
-			return t.ID, false, nil // joining needs no lock
+			return t.ID, nil // joining needs no lock
 		}
 	}
-	err = c.withLaunchLock(ctx, t.ID, func(t target, _ func()) error {
-		before, _ := t.dir.Supervisor()
-		after, err := c.launch(ctx, t, start{size: size, fresh: fresh})
-		if err == nil {
-			s, _ := after.dir.Supervisor()
-			started = s.Process != before.Process
-		}
+	return t.ID, c.withLaunchLock(ctx, t.ID, func(t target, _ func()) error {
+		_, err := c.launch(ctx, t, start{size: o.Size, fresh: o.Fresh, try: o.Try})
 		return err
 	})
-	return t.ID, started, err
+}
+
+// replace ends the client, wherever it is, and resumes its conversation in a new one.
+func (c *Control) replace(ctx context.Context, id string, o Opening) error {
+	return c.withLaunchLock(ctx, id, func(t target, release func()) error {
+		if err := c.mayRestart(ctx, t, o.Fresh); err != nil {
+			return err
+		}
+		if c.inside(t) {
+			return session.Errorf(session.Refused, "session %s cannot be replaced from inside itself", t.ID).
+				WithHint("run this in another terminal: berth open --replace %s", t.ID)
+		}
+		if _, err := c.end(ctx, t, manifest.RequestStop, manifest.ReasonMoved, release); err != nil {
+			return err
+		}
+		_, err := c.launch(ctx, t, start{size: o.Size, fresh: o.Fresh, clear: true})
+		return err
+	})
 }
 
 func orphaned(t target, r launcher.Readiness) error {
-	return session.Errorf(session.Refused, "the agent of session %s (pid %d) runs, but its terminal is gone: its supervisor has died", t.ID, r.Client.Receipt.Process.PID).
-		WithHint("berth restart %s   # ends it and resumes the conversation", t.ID)
+	return session.Errorf(session.Refused, "the agent of session %s (pid %d) runs, but its terminal is gone: its supervisor has died, so it cannot be joined or moved", t.ID, r.Client.Receipt.Process.PID).
+		WithHint("berth open --replace %s   # ends it, with what it is doing, and resumes the conversation here", t.ID)
 }
 
 // Host joins a terminal to the session until the person leaves, the terminal goes,
 // or the client ends and no next one follows. With pane it is what the session's own
 // tmux pane runs, if this is a pane of berth's server; any other terminal in there,
 // such as a pane that a person split off, is a terminal.
-func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane bool) (host.Result, error) {
+func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, move bool) (host.Result, error) {
 	t, err := c.find(ctx, ref)
 	if err != nil {
 		return host.Result{}, err
@@ -92,14 +116,17 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane b
 		}
 		o.Socket = c.Home.RunSocket(t.CurrentRun)
 		o.Hello = protocol.Greeting{Version: c.Caller.Version, Run: t.CurrentRun, Boot: clients.Machine().Boot, Supervisor: r.Super.Process, NativeID: r.Native.NativeID}
+		if move && !told {
+			o.Hello.Want = protocol.WantMove
+		}
 		res, err := host.Join(ctx, o, func(protocol.Greeting) { told = true })
 		switch {
 		case err != nil && told && session.ClassOf(err) == session.Unknown, err != nil && session.ClassOf(err) == session.Stale:
 			// It is changing under us: being restarted, or just ended.
-		case err != nil || res.Why != host.Over || res.Ending.Reason != manifest.ReasonRestarted:
+		case err != nil || res.Why != host.Over || !followed(o.Kind, res.Ending.Reason):
 			return res, err
 		}
-		again, err2 := c.awaitNext(ctx, t, r.Super.Process)
+		again, err2 := c.awaitNext(ctx, t, r.Super)
 		if err2 != nil {
 			return res, errors.Join(err, err2)
 		}
@@ -107,8 +134,14 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane b
 	}
 }
 
-// awaitNext waits for another supervisor of the session than the one before.
-func (c *Control) awaitNext(ctx context.Context, t target, before clients.Identity) (target, error) {
+// followed reports whether a host of this kind stays for the next client, after one
+// that was ended for this reason.
+func followed(kind, reason string) bool {
+	return reason == manifest.ReasonRestarted || reason == manifest.ReasonMoved && kind == manifest.HostTmux
+}
+
+// awaitNext waits for another client of the session than the one before.
+func (c *Control) awaitNext(ctx context.Context, t target, before manifest.Supervisor) (target, error) {
 	ctx, cancel := context.WithTimeout(ctx, nextWait)
 	defer cancel()
 	w := manifest.Watch(string(t.dir))
@@ -122,7 +155,7 @@ func (c *Control) awaitNext(ctx context.Context, t target, before clients.Identi
 			return t, closed(t)
 		}
 		s, err := t.dir.Supervisor()
-		if err == nil && s.Process != before && s.Phase == manifest.PhaseRunning && clients.Check(s.Process).Status == clients.Live {
+		if err == nil && (s.Process != before.Process || s.Attempt != before.Attempt) && s.Phase == manifest.PhaseRunning && clients.Check(s.Process).Status == clients.Live {
 			return t, nil
 		}
 		if err := c.pause(ctx, w, nextWait); err != nil {
@@ -193,10 +226,16 @@ func (c *Control) Capture(ctx context.Context, ref string, o tmux.CaptureOptions
 
 // Attach says how to look at the session in tmux: an argv to become in this
 // terminal, or nil when the client that the caller is in was switched to it.
-func (c *Control) Attach(ctx context.Context, ref string, readOnly bool) ([]string, error) {
-	_, p, err := c.pane(ctx, ref)
+func (c *Control) Attach(ctx context.Context, ref string, readOnly, move bool) ([]string, error) {
+	t, p, err := c.pane(ctx, ref)
 	if err != nil {
 		return nil, err
+	}
+	if move {
+		g := protocol.Greeting{As: protocol.AsTake, Run: t.CurrentRun}
+		if err := launcher.Ring(c.Home.RunSocket(t.CurrentRun), g, drawWait); err != nil {
+			return nil, err
+		}
 	}
 	env := launcher.Getenv(c.Caller.Env, "TMUX")
 	switch {

@@ -22,6 +22,7 @@ import (
 type start struct {
 	size  protocol.Size
 	fresh bool // a new run and a new conversation, by a person's word
+	try   bool // start although it cannot be told whether a client lives
 	clear bool // forget the failures that the restart policy counts
 }
 
@@ -46,8 +47,11 @@ func (c *Control) launch(ctx context.Context, t target, how start) (target, erro
 	case clients.Live:
 		return t, nil
 	case clients.Unknown:
+		if how.try {
+			break
+		}
 		return t, session.Errorf(session.Unknown, "cannot tell whether the client of session %s lives: %s", t.ID, r.Life.Reason).
-			WithHint("berth show %s", t.ID)
+			WithHint("berth open --try %s   # if you know that it does not", t.ID)
 	}
 	if err := c.noStrays(t); err != nil {
 		return t, err

@@ -31,7 +31,7 @@ const (
 // Options say what joins what.
 type Options struct {
 	Socket string            // of the supervisor
-	Hello  protocol.Greeting // what we know of the run; As, Want, Host and Size are filled in here
+	Hello  protocol.Greeting // what we know of the run, and Want; As, Host and Size are filled in here
 	Kind   string            // manifest.HostTerminal or HostTmux
 	Info   manifest.Host     // who we are: process, tty, pane, server
 
@@ -43,6 +43,7 @@ type Options struct {
 // Why a joining ended.
 const (
 	Detached = "detached" // the person left; the agent runs on
+	Moved    = "moved"    // somebody else has the keyboard now; the agent runs on
 	HungUp   = "hangup"   // the terminal went away; the agent runs on
 	Over     = "over"     // the client ended
 )
@@ -51,6 +52,7 @@ const (
 type Result struct {
 	Why    string
 	Ending protocol.Ending // when Why is Over
+	To     string          // when Why is Moved: who has it now
 }
 
 // errLost says that the supervisor went away without a word.
@@ -102,7 +104,8 @@ type joining struct {
 	role  protocol.RoleChange
 
 	// Of a tmux host.
-	fences int           // not yet passed by the pane
+	passed []func()      // what is done when the pane has passed a fence, in their order
+	still  chan struct{} // not nil: frames wait for a picture; closed when they go on
 	free   bool          // the pane has a size of its own; before the first role it may be pinned, by a host before us
 	own    protocol.Size // the size it had when it was free; zero if we have not seen that
 }
@@ -111,7 +114,10 @@ func (j *joining) hello() (protocol.Greeting, error) {
 	var g protocol.Greeting
 	h := j.Hello
 	h.Protocol, h.MinProtocol = protocol.Version, protocol.MinVersion
-	h.As, h.Want, h.Host, h.Size = protocol.AsHost, protocol.WantKeyboard, j.Info, j.size
+	h.As, h.Host, h.Size = protocol.AsHost, j.Info, j.size
+	if h.Want == "" {
+		h.Want = protocol.WantKeyboard
+	}
 	h.Host.Kind = j.Kind
 	if j.Kind == manifest.HostTmux {
 		h.Host.Watchers = j.watchers()
@@ -198,8 +204,14 @@ func (j *joining) run(ctx context.Context) (Result, error) {
 	lone := time.NewTimer(0) // when a held-back ESC was a key after all
 	defer lone.Stop()
 	for {
+		in := frames
+		if j.still != nil {
+			in = nil // what comes after a picture is not to be in it
+		}
 		select {
-		case r := <-frames:
+		case <-j.still:
+			j.still = nil
+		case r := <-in:
 			if res, over, err := j.frame(r); over {
 				j.giveBack(res)
 				return res, err
@@ -259,10 +271,18 @@ func (j *joining) frame(r received) (res Result, over bool, err error) {
 		j.in.Expect(screen.CPR)
 		j.Out.Write(r.payload)
 	case protocol.Fence:
-		j.fences++
-		j.Out.WriteString(askStatus)
+		j.fence(func() { j.conn.Send(protocol.Fenced, nil) }) //nolint:errcheck // the end shows in frames
+	case protocol.Snap:
+		j.snap()
 	case protocol.Begone:
+		var l protocol.Leaving
+		if err := protocol.Decode(r.kind, r.payload, &l); err != nil {
+			return res, true, err
+		}
 		j.leave(protocol.LeaveDetach)
+		if l.Reason == protocol.LeaveMoved {
+			return Result{Why: Moved, To: l.To}, true, nil
+		}
 		return Result{Why: Detached}, true, nil
 	case protocol.Look:
 		j.countWatchers()
@@ -296,9 +316,10 @@ func (j *joining) typed(p []byte) (detach bool) {
 		case j.asked > 0 && screen.NeedsScreen(screen.Query{Kind: reply.Kind}):
 			j.asked--
 			j.conn.Send(protocol.Reply, reply.Raw) //nolint:errcheck // the end shows in frames
-		case j.fences > 0 && reply.Kind == screen.DSR:
-			j.fences--
-			j.conn.Send(protocol.Fenced, nil) //nolint:errcheck // the end shows in frames
+		case len(j.passed) > 0 && reply.Kind == screen.DSR:
+			then := j.passed[0]
+			j.passed = j.passed[1:]
+			then()
 		} // any other is an answer to nobody's question
 	}
 	return r.Detach && j.Kind == manifest.HostTerminal

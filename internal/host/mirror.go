@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
 
 	"berth/internal/protocol"
 	"berth/manifest"
@@ -11,6 +13,35 @@ import (
 
 // askStatus is a question every terminal answers when it has read all before it.
 const askStatus = "\x1b[5n"
+
+// snapWait is how long frames wait for a picture: the supervisor has given up by then.
+const snapWait = 250 * time.Millisecond
+
+// fence has then called when the pane has parsed all that it was sent before.
+func (j *joining) fence(then func()) {
+	j.passed = append(j.passed, then)
+	j.Out.WriteString(askStatus)
+}
+
+// snap draws what the pane shows now. Until that is done, or has taken too long,
+// nothing more is written to it.
+func (j *joining) snap() {
+	still := make(chan struct{})
+	j.still = still
+	done := sync.OnceFunc(func() { close(still) })
+	time.AfterFunc(snapWait, done)
+	j.fence(func() {
+		go func() {
+			defer done()
+			p, err := j.Tmux.Picture(context.Background(), j.Info.Pane)
+			s := protocol.Snapshot{Rows: p.Rows, X: p.X, Y: p.Y, Size: protocol.Size{Cols: p.Width, Rows: p.Height}}
+			if err != nil {
+				s.Err = err.Error()
+			}
+			j.conn.SendJSON(protocol.Snapped, s) //nolint:errcheck // the end shows in frames
+		}()
+	})
+}
 
 // callTmux makes the calls of a tmux host, one after the other, until the end. Each
 // is bounded by itself. Bytes on the screen never wait for them.

@@ -38,6 +38,7 @@ const (
 	Look    Type = 'l' // supervisor → tmux host: count your watchers and say Watched
 	Query   Type = 'q' // supervisor → holder: ask your terminal this, answer with Reply
 	Fence   Type = 'f' // supervisor → tmux host: say Fenced when your pane shows all that came before
+	Snap    Type = 't' // supervisor → tmux host: say Snapped with what your pane shows of all that came before
 	Begone  Type = 'g' // supervisor → host: leave as if the person had (JSON Leaving)
 
 	Input   Type = 'i' // host → supervisor: bytes typed
@@ -45,6 +46,7 @@ const (
 	Reply   Type = 'a' // host → supervisor: the terminal's answer to Query
 	Watched Type = 'n' // tmux host → supervisor: how many watch (JSON Watchers)
 	Fenced  Type = 'd' // tmux host → supervisor: the answer to Fence
+	Snapped Type = 'c' // tmux host → supervisor: the answer to Snap (JSON Snapshot)
 	Leave   Type = 'b' // host → supervisor: it goes, and why (JSON Leaving)
 )
 

@@ -18,11 +18,14 @@ const (
 	// AsFence asks for an answer when the tmux pane shows all the client has written
 	// so far; a pane whose host has not joined yet is waited for.
 	AsFence = "fence"
+
+	AsTake = "take" // the tmux pane's host is to have the keyboard; then as a bell
 )
 
 // What a host wants.
 const (
 	WantKeyboard = "keyboard" // the keyboard, from a pane nobody looks at or from nobody
+	WantMove     = "move"     // the keyboard, whoever has it
 	WantMirror   = "mirror"   // the screen only
 )
 
@@ -105,11 +108,22 @@ const (
 	LeaveHangup = "hangup"
 
 	LeaveSuspended = "suspended" // of Begone: ctrl-Z stopped the client, which was continued
+	LeaveMoved     = "moved"     // of Begone: somebody else has the keyboard now
 )
 
 // Leaving says why a host goes.
 type Leaving struct {
 	Reason string `json:"reason"`
+	To     string `json:"to,omitempty"` // of LeaveMoved: who, where and since when
+}
+
+// Snapshot is what a tmux pane shows.
+type Snapshot struct {
+	Rows [][]byte `json:"rows"` // with attributes as escape sequences
+	X    int      `json:"x"`    // of the cursor, from 0
+	Y    int      `json:"y"`
+	Size Size     `json:"size"`
+	Err  string   `json:"err,omitempty"` // why there is none
 }
 
 // Decode reads a JSON payload into v.
