@@ -67,7 +67,11 @@ func Open(ctx context.Context, c Caller, notice func(string, ...any)) (*Control,
 	if err != nil {
 		return nil, err
 	}
-	agents, err := provider.Load(filepath.Join(home.ConfigDir(getenv), "config.toml"), bin)
+	config := "" // without a HOME there is none: a config.toml that lies about here is nobody's
+	if dir := home.ConfigDir(getenv); dir != "" {
+		config = filepath.Join(dir, "config.toml")
+	}
+	agents, err := provider.Load(config, bin)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (c *Control) evidence(r *session.Record, t target, l launcher.Readiness, e 
 			AskedBy: text(end.AskedBy), Survivors: end.Survivors, EndedAt: end.EndedAt.UTC().Format(time.RFC3339Nano),
 		}
 	}
-	e.Interrupted = l.Phase == session.Ended && (l.Client.End == nil || l.Client.End.Outcome == clients.Interrupted)
+	e.Interrupted = l.Phase == session.Ended && interrupted(t, l.Client.End)
 	if l.Life.Status != clients.Live {
 		return
 	}
@@ -124,6 +124,19 @@ func (c *Control) evidence(r *session.Record, t target, l launcher.Readiness, e 
 	if h, ok := l.Super.Holder(); ok {
 		r.HeldBy, s.Held = text(h.Kind), h.String()
 	}
+}
+
+// interrupted reports whether a client ended by something nobody asked for, or was
+// ended for another one that never came.
+func interrupted(t target, end *clients.End) bool {
+	if end == nil || end.Outcome == clients.Interrupted {
+		return true
+	}
+	if end.Reason != manifest.ReasonRestarted && end.Reason != manifest.ReasonMoved {
+		return false
+	}
+	w, err := t.dir.Wanted()
+	return err == nil && w.Want == manifest.WantRun
 }
 
 // text is s, or nil when there is none.

@@ -1,0 +1,141 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/clients"
+	"berth/internal/point"
+	"berth/internal/session"
+	"berth/launcher"
+	"berth/lock"
+	"berth/manifest"
+)
+
+// takeOver ends the processes of a session whose supervisor is dead or silent. The
+// supervisor is ended first, so that it cannot wake and act; if it cannot be proved
+// gone, nothing else is touched.
+func (c *Control) takeOver(ctx context.Context, t target, r launcher.Readiness, reason string, e Ended) (Ended, error) {
+	if err := c.endSupervisor(ctx, t, r); err != nil {
+		return e, err
+	}
+	point.Here("command.taking-over")
+	os.Remove(c.Home.RunSocket(t.CurrentRun)) //nolint:errcheck // who would have removed it is gone, if there is one at all
+	return c.sweep(ctx, t, r, reason, e)
+}
+
+// sweep ends what is left of the run's tree and records the end of a client that
+// nobody saw ending.
+func (c *Control) sweep(ctx context.Context, t target, r launcher.Readiness, reason string, e Ended) (Ended, error) {
+	tree, err := c.tree(t)
+	if err != nil {
+		return e, err
+	}
+	ended, err := clients.EndTree(ctx, tree, clients.Grace{})
+	if err != nil {
+		return e, session.Errorf(session.Unknown, "cannot end session %s: %w", t.ID, err)
+	}
+	e.Ended += ended.Count
+	e.Already = e.Ended == 0
+	for _, p := range ended.Left {
+		e.Left = append(e.Left, p.PID)
+	}
+	for _, p := range ended.Spared {
+		e.Spared = append(e.Spared, fmt.Sprintf("%s (%d)", p.Name, p.PID))
+	}
+	for _, p := range ended.Unverified {
+		e.Unverified = append(e.Unverified, p.PID)
+	}
+	if len(e.Left) > 0 {
+		return e, c.judge(t, manifest.Done{Left: e.Left})
+	}
+	return e, c.recordLost(t, r, reason, e)
+}
+
+// recordLost writes the end of a client whose supervisor did not.
+func (c *Control) recordLost(t target, r launcher.Readiness, reason string, e Ended) error {
+	id := r.Client.Receipt.Process
+	if id.IsZero() || r.Client.End != nil {
+		return nil
+	}
+	end := clients.End{Process: id, Reason: "its supervisor was gone; " + reason, Survivors: []int{}, Ended: e.Ended, EndedAt: time.Now()}
+	cause := clients.Lost
+	if r.Life.Status == clients.Live {
+		cause, end.AskedBy = clients.Asked, c.by()
+	}
+	end.Outcome = clients.OutcomeOf(nil, 0, cause)
+	if err := clients.WriteEnd(string(t.dir), end); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// endSupervisor makes sure that no supervisor of the session lives, by its process
+// and by its lock.
+func (c *Control) endSupervisor(ctx context.Context, t target, r launcher.Readiness) error {
+	alive, err := c.supervised(t)
+	if err != nil || !alive {
+		return err
+	}
+	h, err := clients.Open(r.Super.Process)
+	if err != nil && !errors.Is(err, clients.ErrNoProcess) {
+		return session.Errorf(session.Unknown, "cannot prove the supervisor of session %s gone: %w", t.ID, err)
+	}
+	if h != nil {
+		defer h.Close()
+		gone := func(d time.Duration) bool {
+			ctx, cancel := context.WithTimeout(ctx, d)
+			defer cancel()
+			return h.Wait(ctx) == nil
+		}
+		if r.Life.Status == clients.Live || !gone(leaveWait) { // one whose client has ended is leaving by itself
+			h.Signal(unix.SIGKILL) //nolint:errcheck // whether it is gone is what counts
+			if !gone(leaveWait) {
+				return session.Errorf(session.Unknown, "cannot end the supervisor of session %s (pid %d); nothing else was touched", t.ID, r.Super.Process.PID)
+			}
+		}
+	}
+	l, err := lock.Acquire(ctx, c.Home.Locks(), t.ID, lock.Life, c.Caller.Command, leaveWait)
+	if err != nil {
+		return session.Errorf(session.Unknown, "cannot prove the supervisor of session %s gone: %w", t.ID, err)
+	}
+	return l.Release()
+}
+
+// verified waits for the supervisor to leave and looks once more, with our own eyes,
+// that nothing of the run is left.
+func (c *Control) verified(t target, r launcher.Readiness, reason string, e Ended) (Ended, error) {
+	if h, err := clients.Open(r.Super.Process); err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), leaveWait)
+		h.Wait(ctx) //nolint:errcheck // a supervisor that lingers has no client any more
+		cancel()
+		h.Close()
+	}
+	tree, err := c.tree(t)
+	if err != nil {
+		return e, err
+	}
+	left, err := clients.Scan(tree)
+	if err != nil {
+		return e, session.Errorf(session.Unknown, "cannot look for processes of session %s: %w", t.ID, err)
+	}
+	for _, p := range left.Processes {
+		if !slices.Contains(e.Left, p.PID) {
+			e.Left = append(e.Left, p.PID)
+		}
+	}
+	if len(e.Left) > 0 {
+		return e, c.judge(t, manifest.Done{Left: e.Left})
+	}
+	if now, err := launcher.Look(t.dir, t.agent); err != nil || now.Client.End != nil {
+		return e, err
+	}
+	// Its supervisor could not write the end down: a full disk, perhaps.
+	return e, c.recordLost(t, r, reason, e)
+}
