@@ -46,7 +46,7 @@ func EnsurePane(ctx context.Context, srv *tmux.Server, p Pane) (tmux.Pane, error
 	if err := tmux.WriteConf(srv.Conf, tmux.ConfOptions{WatchCommand: []string{bin, "hook", "tmux"}}); err != nil {
 		return tmux.Pane{}, err
 	}
-	argv := []string{bin, "serve-conversation", p.Run}
+	argv := []string{bin, "serve-conversation", "--launched", p.Run}
 	for range 3 { // between a look and an act the session may come or go
 		pane, err := srv.Find(ctx, p.Session)
 		switch {

@@ -75,8 +75,8 @@ func (r Readiness) Settled(p provider.Provider) bool {
 	switch r.Phase {
 	case session.Resumable:
 		return true
-	case session.Ended: // how is known when its supervisor has written it, or is gone, too
-		return r.Client.End != nil || clients.Check(r.Super.Process).Status != clients.Live
+	case session.Ended: // how is written down, and no policy starts the next
+		return r.Super.Phase == manifest.PhaseEnded || clients.Check(r.Super.Process).Status != clients.Live
 	case session.Running:
 		return !p.CanResume()
 	}

@@ -18,7 +18,7 @@ type Stage string
 
 // The stages. A launch goes prepared → launching (its launcher claims it) →
 // supervised (its supervisor took it) → no marker (the receipt is on disk and the
-// client runs). It is withdrawn or expired by whoever settles it under the launch
+// client may begin). It is withdrawn or expired by whoever settles it under the launch
 // lock; the party that was late finds nothing to rename, and ends.
 const (
 	NoMarker   Stage = ""
@@ -79,7 +79,9 @@ func (d Dir) Advance(from, to Stage) error {
 	return atomicfile.Rename("advance-"+string(to), d.Path(string(from)), d.Path(string(to)))
 }
 
-// FinishLaunch removes the marker: the receipt is on disk and the client runs.
+// FinishLaunch removes the marker: the receipt is on disk, and from now on nobody can
+// give the launch up. It fails, wrapping fs.ErrNotExist, when somebody has. After a
+// power loss the marker may be there again, of another boot and so overdue.
 func (d Dir) FinishLaunch() error {
 	return atomicfile.Remove("finish-launch", d.Path(string(Supervised)))
 }

@@ -126,17 +126,16 @@ func Rename(op, from, to string) error {
 	return syncDir(filepath.Dir(to))
 }
 
-// Remove removes path and makes it durable. A missing file is not an error.
+// Remove removes path. A missing file is an error, wrapping fs.ErrNotExist. It is not
+// synced: after a power loss the file may be there again.
 func Remove(op, path string) error {
 	if err := point.Fail(op); err != nil {
 		return fmt.Errorf("cannot remove %s (%s): %w", path, op, err)
 	}
-	if err := os.Remove(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
+	if err := os.Remove(path); err != nil {
 		return fmt.Errorf("cannot remove %s (%s): %w", path, op, err)
 	}
-	return syncDir(filepath.Dir(path))
+	return nil
 }
 
 func syncDir(dir string) error {

@@ -43,7 +43,7 @@ func runServe(ctx context.Context, env *Env, o serveOptions) error {
 		if o.launched {
 			id, err = launched(ctx, env, c, env.Args[0])
 		} else {
-			id, _, err = c.OpenHere(ctx, env.Args[0], terminalSize(env), false)
+			id, err = c.OpenHere(ctx, env.Args[0], control.Opening{Size: terminalSize(env)})
 		}
 		if err != nil && session.ClassOf(err) == session.Stale {
 			fmt.Fprintf(env.Err, "berth: %v\n", err) // superseded: somebody else has it, which is no failure
@@ -67,7 +67,7 @@ func runServe(ctx context.Context, env *Env, o serveOptions) error {
 		waiting, cancel := context.WithCancel(ctx)
 		defer cancel()
 		go c.TellReady(waiting, id, o.timeout)
-		res, err := c.Host(ctx, id, in, out, true)
+		res, err := c.Host(ctx, id, in, out, true, false)
 		switch {
 		case err != nil && o.launched:
 			if _, ended := launched(ctx, env, c, id); ended != nil { // it ended before it was joined

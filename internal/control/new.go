@@ -148,6 +148,9 @@ func (c *Control) AwaitReady(ctx context.Context, ref string, d time.Duration, k
 	case err != nil:
 		return rec, err
 	case r.Phase == session.Ended:
+		if r.Super.Phase != manifest.PhaseBackoff {
+			c.removePane(ctx, t) // it would show what is told here
+		}
 		return rec, c.endedEarly(t, r)
 	case r.Settled(t.agent):
 		return rec, nil
@@ -155,6 +158,9 @@ func (c *Control) AwaitReady(ctx context.Context, ref string, d time.Duration, k
 	if kill {
 		err := c.withLaunchLock(ctx, t.ID, func(t target, release func()) error {
 			_, err := c.end(ctx, t, manifest.RequestStop, "not resumable in time", release)
+			if err == nil {
+				c.removePane(ctx, t)
+			}
 			return err
 		})
 		return c.record(t), errors.Join(session.Errorf(session.NotResumable, "session %s was not resumable in %v (%s) and was ended", t.ID, d, r.Reason), err)
