@@ -11,9 +11,7 @@ import (
 
 	"berth/clients"
 	"berth/internal/point"
-	"berth/internal/protocol"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -47,7 +45,7 @@ func StartGate(c Command) (_ *Client, err error) {
 			err = fmt.Errorf("cannot start %s in %s: %w", c.Path, c.Cwd, err)
 		}
 	}()
-	ptmx, tty, err := pty.Open()
+	ptmx, tty, err := openPTY()
 	if err != nil {
 		return nil, err
 	}
@@ -114,13 +112,6 @@ func (c *Client) Abandon() error {
 func (c *Client) Wait() *os.ProcessState {
 	c.cmd.Wait() //nolint:errcheck // the state tells everything
 	return c.cmd.ProcessState
-}
-
-// Resize sets the size of a PTY; the foreground process group gets SIGWINCH.
-func Resize(ptmx *os.File, s protocol.Size) error {
-	return pty.Setsize(ptmx, &pty.Winsize{
-		Cols: uint16(s.Cols), Rows: uint16(s.Rows), X: uint16(s.XPixel), Y: uint16(s.YPixel),
-	})
 }
 
 // Gate is the gate's own life: it waits for its spec and becomes the client. It

@@ -505,6 +505,7 @@ func TestCaptureRightAfterNew(t *testing.T) {
 		if out := w.run("capture", r.ID).want(0).out; !strings.Contains(out, fmt.Sprint("You said: words ", round)) {
 			t.Fatalf("round %d:\n%s", round, out)
 		}
+		w.run("stop", r.ID).want(0)
 	}
 }
 
