@@ -34,11 +34,17 @@ func watchers(t *testing.T, s *Server, pane string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if all, err := s.WatchersByPane(ctx); err != nil || all[pane] != n { // the two ways to count agree
+		t.Errorf("by pane %v, %v; for %s alone %d", all, err, pane, n)
+	}
 	return n
 }
 
 func TestWatchers(t *testing.T) {
 	s := newServer(t)
+	if all, err := s.WatchersByPane(ctx); err != nil || len(all) != 0 {
+		t.Errorf("no server: %v, %v", all, err)
+	}
 	x, y := mustNew(t, s, spec("x")), mustNew(t, s, spec("y"))
 	if n := watchers(t, s, x.ID); n != 0 {
 		t.Errorf("nobody attached: %d", n)
@@ -51,6 +57,9 @@ func TestWatchers(t *testing.T) {
 	raw(t, s, "split-window", "-t", x.ID, "sleep", "1000")
 	if n := watchers(t, s, x.ID); n != 1 {
 		t.Errorf("split: %d", n)
+	}
+	if all, err := s.WatchersByPane(ctx); err != nil || len(all) != 2 {
+		t.Errorf("panes that people split off are counted: %v, %v", all, err)
 	}
 	raw(t, s, "resize-pane", "-Z", "-t", "="+Name("x")+":") // the new pane is the active one
 	if n := watchers(t, s, x.ID); n != 0 {

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -134,6 +135,27 @@ func TestGroupedPaneIsItsOwnSessions(t *testing.T) {
 		panes, err := parsePanes([]byte(out))
 		if err != nil || len(panes) != 1 || panes[0].SessionName != "berth-x" || panes[0].ExitStatus != 7 || !panes[0].Dead {
 			t.Errorf("%+v, %v", panes, err)
+		}
+	}
+}
+
+func TestParseWatchersByPane(t *testing.T) {
+	for name, row := range map[string]struct {
+		lines []string
+		want  map[string]int // nil: an error
+	}{
+		"nobody":              {[]string{"pane\t%1\t@1\tshown"}, map[string]int{"%1": 0}},
+		"one, in its window":  {[]string{"pane\t%1\t@1\tshown", "pane\t%2\t@2\tshown", "client\t@2\t0\tattached"}, map[string]int{"%1": 0, "%2": 1}},
+		"readers, suspended":  {[]string{"pane\t%1\t@1\tshown", "client\t@1\t1\tattached", "client\t@1\t0\tattached,suspended"}, map[string]int{"%1": 0}},
+		"another pane zoomed": {[]string{"pane\t%1\t@1\thidden", "client\t@1\t0\tattached"}, map[string]int{"%1": 0}},
+		"grouped sessions":    {[]string{"pane\t%1\t@1\tshown", "pane\t%1\t@1\tshown", "client\t@1\t0\tattached"}, map[string]int{"%1": 1}},
+		"a cut client":        {[]string{"client\t@1\t0"}, nil},
+		"no pane":             {[]string{"pane\t1\t@1\tshown"}, nil},
+		"something else":      {[]string{"pain\t%1\t@1\tshown"}, nil},
+	} {
+		got, err := parseWatchersByPane(row.lines)
+		if (err != nil) != (row.want == nil) || err == nil && !maps.Equal(got, row.want) {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, row.want)
 		}
 	}
 }
