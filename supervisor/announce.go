@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/point"
 	"berth/internal/screen"
 	"berth/launcher"
 	"berth/manifest"
@@ -154,6 +155,8 @@ func (s *loop) sendPrompt() {
 		return
 	}
 	c.prompt = promptSending
+	s.record() // whoever finds this and no supervisor cannot tell how much of it went out
+	point.Here("supervisor.prompt-marked")
 	submit := s.spec.Provider.Submit
 	c.pty.typeIn(typing{data: screen.Paste(s.spec.Prompt, c.scanner.Modes().BracketedPaste)})
 	c.pty.typeIn(typing{data: []byte(submit.Keys), pause: submit.Delay, then: func() {

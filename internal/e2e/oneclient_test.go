@@ -326,3 +326,43 @@ func TestManyLaunchesAtOnce(t *testing.T) {
 	w.run("stop", "--all").want(0)
 	w.nothingRuns()
 }
+
+// Reconcile leaves a launch alone while it is under way, and settles one whose
+// launcher was killed.
+func TestReconcileAndALaunch(t *testing.T) {
+	t.Run("under way: left alone", func(t *testing.T) {
+		for _, point := range []string{"command.row", "command.claimed", "supervisor.gate-spawned"} {
+			w := newWorld(t)
+			w.unguardedAgent()
+			b := w.barrier("release")
+			first := w.start([]string{b.arm(point)}, "new", "unguarded", "--json", "--", request)
+			b.reached()
+			w.run("reconcile").want(0)
+			b.open()
+			r := first.wait().want(0).record()
+			if w.starts() != 1 || !r.Resumable {
+				t.Fatalf("%s: %d starts, %+v", point, w.starts(), r)
+			}
+			w.goesOn(r.ID, w.marks(), false)
+		}
+	})
+	t.Run("its launcher was killed: settled at the deadline", func(t *testing.T) {
+		w := newWorld(t)
+		w.unguardedAgent()
+		w.runWith([]string{"BERTHTEST_POINT=command.claimed=kill"}, nil, "new", "unguarded", "--", request).want(-1)
+		dir := w.runDir(w.show(w.onlySession().ID))
+		if !exists(filepath.Join(dir, "launching")) {
+			t.Fatal("no launch is under way")
+		}
+		w.eventually("it is settled", func() bool {
+			w.run("reconcile").want(0)
+			return !exists(filepath.Join(dir, "launching"))
+		})
+		if w.starts() != 0 || !exists(filepath.Join(dir, "expired")) {
+			t.Fatalf("%d starts; expired: %t", w.starts(), exists(filepath.Join(dir, "expired")))
+		}
+		id := w.onlySession().ID
+		w.run("restart", id).want(0)
+		w.goesOn(id, w.marks(), false)
+	})
+}
