@@ -137,5 +137,9 @@ func (c *Control) verified(t target, r launcher.Readiness, reason string, e Ende
 		return e, err
 	}
 	// Its supervisor could not write the end down: a full disk, perhaps.
-	return e, c.recordLost(t, r, reason, e)
+	if err := c.recordLost(t, r, reason, e); err != nil {
+		return e, session.Errorf(session.Failed, "session %s has ended, and that could not be written down: %w", t.ID, err).
+			WithHint("berth stop %s   # when the disk has room", t.ID)
+	}
+	return e, nil
 }

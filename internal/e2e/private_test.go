@@ -57,7 +57,7 @@ func TestWhatIsNotPrivateIsRefused(t *testing.T) {
 					if !alive(r.Client.PID) {
 						t.Fatal("the agent is gone")
 					}
-					mend = strings.TrimPrefix(strings.TrimPrefix(mend, "put the directory itself there: "), "sudo ")
+					mend = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(mend), "put the directory itself there: "), "sudo ")
 					if rest, ok := strings.CutPrefix(mend, "name the directory itself: "); ok {
 						cmd := exec.Command("sh", "-c", rest+"; "+berthBin+" show "+r.ID)
 						cmd.Env = w.env
