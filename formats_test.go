@@ -248,6 +248,45 @@ func TestFormatsAreAllPinned(t *testing.T) {
 	}
 }
 
+// Whatever is in a document, its reader takes it or refuses it with its path, and
+// what it takes is the same when written anew.
+func FuzzFormats(f *testing.F) {
+	for i := range formats {
+		for _, data := range [][]byte{nil, []byte("{}"), []byte("null"), []byte(`{"schema_version":1}`), []byte(`{"schema_version":1,"hosts":null,"process":{"pid":-1}}`)} {
+			f.Add(uint8(i), data)
+		}
+		data, err := os.ReadFile(filepath.Join("testdata", "formats", formats[i].golden))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(uint8(i), data)
+		f.Add(uint8(i), data[:len(data)/2])
+	}
+	f.Fuzz(func(t *testing.T, i uint8, data []byte) {
+		c := formats[int(i)%len(formats)]
+		d := runDir(t)
+		path := place(t, d, c, data)
+		first, err := c.read(d)
+		if err != nil {
+			if !strings.Contains(err.Error(), path) {
+				t.Fatalf("does not name %s: %v", path, err)
+			}
+			return
+		}
+		write := func(v any) []byte {
+			if err := atomicfile.WriteJSON("test", path, v); err != nil {
+				t.Fatal(err)
+			}
+			return readFile(t, path)
+		}
+		was := write(first)
+		second, err := c.read(d)
+		if err != nil || !bytes.Equal(write(second), was) {
+			t.Fatalf("%s became %+v (%v)", was, second, err)
+		}
+	})
+}
+
 // place puts a document where it is read.
 func place(t *testing.T, d manifest.Dir, f format, data []byte) string {
 	t.Helper()
