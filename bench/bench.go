@@ -16,6 +16,7 @@ const patience = 30 * time.Second
 // bench is one run: where it works and what it has to clean up.
 type bench struct {
 	full   bool
+	idle   bool   // nothing is measured beside busy loops
 	dir    string // for programs and sockets
 	berth  string // the program under test, built as it is shipped
 	client string // what everybody starts
@@ -25,12 +26,12 @@ type bench struct {
 	undo []func() error
 }
 
-func newBench(full bool) (_ *bench, err error) {
+func newBench(full, idle bool) (_ *bench, err error) {
 	dir, err := os.MkdirTemp("", "bb-")
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{full: full, dir: dir, berth: filepath.Join(dir, "berth"), client: filepath.Join(dir, "client")}
+	b := &bench{full: full, idle: idle, dir: dir, berth: filepath.Join(dir, "berth"), client: filepath.Join(dir, "client")}
 	b.onClose(func() error { return os.RemoveAll(dir) })
 	for path, pkg := range map[string]string{b.berth: "berth", b.client: "berth/bench/client"} {
 		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, pkg)
@@ -75,7 +76,7 @@ func (b *bench) rounds(short, full int) int {
 
 // idleAndLoaded runs f on the machine as it is, then beside two busy loops.
 func (b *bench) idleAndLoaded(f func(load string) error) error {
-	if err := f("idle"); err != nil {
+	if err := f("idle"); err != nil || b.idle {
 		return err
 	}
 	calm := load()

@@ -3,14 +3,13 @@
 // is held against, and the bar of DESIGN §13. Everything in a table is measured in one
 // run, turn by turn, so that a busy minute of the machine falls on all alike.
 //
-//	go run ./bench [-full] [-only new,gate,list,page,idle,echo,bulk]
+//	go run ./bench [-full] [-idle] [-only new,gate,list,page,idle,echo,bulk]
 //
 // It needs tmux; dtach and abduco are measured where they are installed. It works in
 // homes of its own, and ends what it started.
 package main
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -40,16 +39,17 @@ func main() {
 		os.Exit(launcher.Gate())
 	}
 	full := flag.Bool("full", false, "long rounds: more turns, 100 idle sessions, 200 MB")
+	idle := flag.Bool("idle", false, "not beside busy loops as well")
 	only := flag.String("only", "", "only these `SECTIONS`, separated by commas")
 	flag.Parse()
-	if err := run(*full, *only); err != nil {
+	if err := run(*full, *idle, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(full bool, only string) (err error) {
-	b, err := newBench(full)
+func run(full, idle bool, only string) (err error) {
+	b, err := newBench(full, idle)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,5 @@ func machine() string {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	load, _ := os.ReadFile("/proc/loadavg")
-	return fmt.Sprintf("%d cores, %s, %s, %s, load %s", runtime.NumCPU(), say("uname", "-sr"), say("tmux", "-V"),
-		runtime.Version(), cmp.Or(strings.Join(strings.Fields(string(load))[:min(3, len(strings.Fields(string(load))))], " "), "unknown"))
+	return fmt.Sprintf("%d cores, %s, %s, %s", runtime.NumCPU(), say("uname", "-sr"), say("tmux", "-V"), runtime.Version())
 }

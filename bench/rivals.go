@@ -10,9 +10,13 @@ import (
 // rawTmux is a tmux server without berth.
 type rawTmux struct{ socket string }
 
-// newTmux starts a server that stays while sessions come and go.
+// newTmux starts a server that stays while sessions come and go; the second call
+// finds it there.
 func (b *bench) newTmux() (rawTmux, error) {
 	t := rawTmux{filepath.Join(b.dir, "tmux")}
+	if t.run("has-session", "-t", "=stay") == nil {
+		return t, nil
+	}
 	b.onClose(func() error {
 		t.run("kill-server") //nolint:errcheck // it may not have been started
 		return nil

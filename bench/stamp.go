@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"berth/clients"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -54,10 +56,16 @@ func (s *stamps) took(start func() error) (d time.Duration, pid int, err error) 
 	return time.Duration(at - began), pid, err
 }
 
-// end ends a process that the bench had somebody start, and waits until it is gone.
+// end ends a process that the bench had somebody start, and waits until it is gone;
+// one of our own children is a zombie then.
 func end(pid int) {
+	id, err := clients.Of(pid)
+	if err != nil || pid <= 1 {
+		return
+	}
+	syscall.Kill(pid, syscall.SIGKILL) //nolint:errcheck // it may have gone by itself
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if pid <= 1 || syscall.Kill(pid, syscall.SIGKILL) != nil {
+		if clients.Check(id).Status == clients.Dead {
 			return
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ func table(title, base string, rows []row) {
 			ref = r.at(50)
 		}
 	}
-	fmt.Printf("\n%s\n  %-44s %5s %10s %10s %10s %7s\n", title, "", "n", "p50", "p90", "p99", "ratio")
+	fmt.Printf("\n%s (load average %s)\n  %-44s %5s %10s %10s %10s %7s\n", title, loadAverage(), "", "n", "p50", "p90", "p99", "ratio")
 	for _, r := range rows {
 		ratio := ""
 		if ref > 0 {
@@ -74,4 +75,14 @@ func short(d time.Duration) string {
 		return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000)
 	}
 	return strings.TrimSuffix(d.Round(100*time.Millisecond).String(), "0s")
+}
+
+// loadAverage is the machine's of the last minute, ourselves included.
+func loadAverage() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	one, _, _ := strings.Cut(string(text), " ")
+	return one
 }
