@@ -54,7 +54,9 @@ func (s *loop) start() error {
 	if err != nil {
 		return err
 	}
-	if err := s.knowNative(); err != nil {
+	// It comes up while the evidence is written, which takes about as long.
+	gate, err := launcher.StartGate(s.spec.Client)
+	if err != nil {
 		return err
 	}
 	c := &client{
@@ -64,20 +66,8 @@ func (s *loop) start() error {
 	if s.spec.Prompt != nil {
 		c.prompt = promptWaiting
 	}
-	if err := s.dir.WriteSupervisor(s.describe()); err != nil {
-		return err
-	}
-	gate, err := launcher.StartGate(s.spec.Client)
-	if err != nil {
-		return err
-	}
 	point.Here("supervisor.gate-spawned")
-	err = clients.WriteReceipt(string(s.dir), clients.Receipt{
-		Process: gate.Process, Session: s.spec.Session, Run: s.spec.Run, Attempt: s.spec.Attempt,
-		Provider: s.spec.Provider.Name, Executable: s.spec.Client.Path, NativeID: s.native.NativeID,
-		Supervisor: clients.Self(), StartedAt: time.Now(),
-	})
-	if err != nil {
+	if err := s.evidence(gate); err != nil {
 		shut(gate) // no client without a receipt
 		return err
 	}
@@ -109,6 +99,22 @@ func (s *loop) start() error {
 		s.sendPrompt()
 	}
 	return nil
+}
+
+// evidence writes down, in this order, whose conversation it is, who supervises it,
+// and last the receipt of the client that gate is to be.
+func (s *loop) evidence(gate *launcher.Client) error {
+	if err := s.knowNative(); err != nil {
+		return err
+	}
+	if err := s.dir.WriteSupervisor(s.describe()); err != nil {
+		return err
+	}
+	return clients.WriteReceipt(string(s.dir), clients.Receipt{
+		Process: gate.Process, Session: s.spec.Session, Run: s.spec.Run, Attempt: s.spec.Attempt,
+		Provider: s.spec.Provider.Name, Executable: s.spec.Client.Path, NativeID: s.native.NativeID,
+		Supervisor: clients.Self(), StartedAt: time.Now(),
+	})
 }
 
 // mayOpen ends the launch, which can no longer be given up then, and notes an opening

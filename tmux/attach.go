@@ -52,7 +52,7 @@ func (s *Server) InsideThisServer(tmuxEnv string) bool {
 // fromPane (the caller's TMUX_PANE). tmux itself picks the most recent one of
 // several. ErrNoSession: there is no such session, or no such client.
 func (s *Server) SwitchClient(ctx context.Context, fromPane, name string) error {
-	if !hasID(fromPane, '%') || !safeName.MatchString(name) {
+	if !hasID(fromPane, '%') || !validName(name) {
 		return fmt.Errorf("cannot switch from pane %q to session %q", fromPane, name)
 	}
 	_, err := s.queryEnv(ctx, []string{"TMUX_PANE=" + fromPane}, "switch-client", "-t", "="+name+":")

@@ -37,7 +37,7 @@ type Spec struct {
 // leaves its last screen: set apart, remain-on-exit lost 2 of 50 such races.
 func (sp Spec) command() ([]string, error) {
 	switch {
-	case !safeName.MatchString(sp.Name):
+	case !validName(sp.Name):
 		return nil, session.Errorf(session.Usage, "%q cannot be the name of a tmux session", sp.Name)
 	case !validID(sp.ID):
 		return nil, badID(sp.ID)

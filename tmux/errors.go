@@ -52,20 +52,20 @@ func (e *ExitError) Unwrap() error { return e.Kind }
 // texts maps what tmux prints to what it means. tmux exits 1 for all of them, so
 // the text alone tells "not there" from "could not tell".
 var texts = []struct {
-	text *regexp.Regexp
+	text string // a pattern, compiled when tmux fails
 	kind error
 }{
-	{regexp.MustCompile(`protocol version mismatch|server version is too old`), ErrProtocol},
-	{regexp.MustCompile(`no server running|server exited|lost server`), ErrNoServer}, // "unexpectedly", or while it was ending
-	{regexp.MustCompile(`error connecting to .*\((No such file or directory|Connection refused)\)`), ErrNoServer},
-	{regexp.MustCompile(`duplicate session`), ErrDuplicate},
-	{regexp.MustCompile(`can't find (session|window|pane)|no such (session|window)|no current (target|client)`), ErrNoSession},
-	{regexp.MustCompile(`command too long`), ErrTooLong},
+	{`protocol version mismatch|server version is too old`, ErrProtocol},
+	{`no server running|server exited|lost server`, ErrNoServer}, // "unexpectedly", or while it was ending
+	{`error connecting to .*\((No such file or directory|Connection refused)\)`, ErrNoServer},
+	{`duplicate session`, ErrDuplicate},
+	{`can't find (session|window|pane)|no such (session|window)|no current (target|client)`, ErrNoSession},
+	{`command too long`, ErrTooLong},
 }
 
 func kindOf(stderr string) error {
 	for _, t := range texts {
-		if t.text.MatchString(stderr) {
+		if regexp.MustCompile(t.text).MatchString(stderr) {
 			return t.kind
 		}
 	}

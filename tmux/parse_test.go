@@ -11,7 +11,7 @@ import (
 
 func TestNameIsSafe(t *testing.T) {
 	for _, id := range []string{session.NewID(), "a", "task:inv:flow:node:1", "-", "a.b"} {
-		if n := Name(id); !safeName.MatchString(n) || len(n) != len("berth-")+nameIDLen {
+		if n := Name(id); !validName(n) || len(n) != len("berth-")+nameIDLen {
 			t.Errorf("%q is called %q", id, n)
 		}
 	}

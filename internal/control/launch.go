@@ -96,6 +96,9 @@ func (c *Control) betweenClients(ctx context.Context, t target) (launcher.Readin
 // noStrays refuses to start beside processes of the session that outlived its
 // client: one of them may be the agent itself, left by a wrapper that was killed.
 func (c *Control) noStrays(t target) error {
+	if !c.everSupervised(t) {
+		return nil // nothing was ever started, so nothing can be left
+	}
 	spec, err := c.tree(t)
 	if err != nil {
 		return err

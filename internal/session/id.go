@@ -2,7 +2,6 @@ package session
 
 import (
 	"crypto/rand"
-	"regexp"
 	"strings"
 )
 
@@ -34,7 +33,13 @@ func NormalizeID(s string) string {
 	return strings.NewReplacer("i", "1", "l", "1", "o", "0").Replace(strings.ToLower(s))
 }
 
-var name = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+// nameChars are what names are made of, up to maxName of them.
+const (
+	nameChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	maxName   = 64
+)
 
 // ValidName reports whether s can be an id, task id, flow, node or provider name.
-func ValidName(s string) bool { return name.MatchString(s) && s != "." && s != ".." }
+func ValidName(s string) bool {
+	return s != "" && len(s) <= maxName && strings.Trim(s, nameChars) == "" && s != "." && s != ".."
+}
