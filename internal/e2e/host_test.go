@@ -154,6 +154,34 @@ func TestWhoHolds(t *testing.T) {
 	}
 }
 
+// In a pane, which is left by tmux's own detach, the detach key is the agent's.
+func TestDetachKeyInAPaneIsTheAgents(t *testing.T) {
+	w := newWorld(t)
+	p := w.newProbe("probe")
+	pane := *w.tmuxHost(p.ID).Pane
+	w.tmuxSays("send-keys", "-t", pane, `C-\`, "a", "f", "t", "e", "r")
+	w.eventually("the agent has it all", func() bool { return p.typed() == "\x1cafter" })
+}
+
+// A terminal's answer right behind the detach key, in one read, is no reason to wait
+// for another, and goes nowhere.
+func TestAnswerBehindTheDetachKey(t *testing.T) {
+	w := newWorld(t)
+	p := w.newProbe("probe")
+	w.tmuxHost(p.ID)
+	x := w.openFromShell("open", p.ID)
+	w.eventually("held by the terminal", func() bool { return w.heldBy(p.ID) == "terminal" })
+	p.do("cpr")
+	x.gets(0, askCursor)
+	x.typeIn("\x1c" + cursorAt)
+	x.waitFor("shell: exit=0 termios-same=true")
+	x.typeIn("#")
+	x.waitFor(`shell: typed "#".`)
+	if got := p.typed(); strings.Contains(got, cursorAt) {
+		t.Fatalf("the agent got %q", got)
+	}
+}
+
 // A host that is frozen while the agent writes 20 MB: the agent runs on, and the
 // terminal shows the right end when it wakes.
 func TestFrozenHost(t *testing.T) {

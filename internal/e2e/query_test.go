@@ -119,6 +119,23 @@ func TestQueriesAreAnsweredOnce(t *testing.T) {
 	}
 }
 
+// Answers come in the order of the questions, also when one waits for a slow terminal:
+// agents take the answer to a later question for a no to an earlier one.
+func TestAnswersKeepTheirOrder(t *testing.T) {
+	w := newWorld(t)
+	p := w.newProbe("probe")
+	w.tmuxHost(p.ID)
+	x := w.open("open", p.ID)
+	x.reportsCursor(200 * time.Millisecond)
+	w.eventually("held by the terminal", func() bool { return w.heldBy(p.ID) == "terminal" })
+	p.do("cpr")
+	p.tell("ask")
+	w.eventually("both cursor reports", func() bool { return strings.HasSuffix(p.typed(), "R") && strings.Count(p.typed(), "R") == 2 })
+	if got := p.typed(); strings.Index(got, "R") > strings.Index(got, queries[0].answer) {
+		t.Errorf("a later question was answered first: %q", got)
+	}
+}
+
 // A host that joins while the agent asks, over and over: each time one answer.
 func TestQueriesWhileHostsComeAndGo(t *testing.T) {
 	w := newWorld(t)

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,7 @@ func Join(ctx context.Context, o Options, joined func(protocol.Greeting)) (Resul
 	defer c.Close() //nolint:errcheck // done with it
 	j := &joining{Options: o, conn: c, size: size, gone: make(chan struct{}), work: make(chan func(), 16)}
 	defer close(j.gone)
+	j.in.NoDetach = o.Kind == manifest.HostTmux // a pane is left by tmux's own detach
 	welcome, err := j.hello()
 	if err != nil {
 		return Result{}, err
@@ -101,6 +103,7 @@ type joining struct {
 	in    screen.Input
 	asked int       // queries the terminal has not answered
 	since time.Time // when the last of them was asked
+	after []byte    // what had been read behind the detach key
 	role  protocol.RoleChange
 
 	// Of a tmux host.
@@ -322,7 +325,10 @@ func (j *joining) typed(p []byte) (detach bool) {
 			then()
 		} // any other is an answer to nobody's question
 	}
-	return r.Detach && j.Kind == manifest.HostTerminal
+	if r.Detach {
+		j.after = bytes.Clone(r.After)
+	}
+	return r.Detach
 }
 
 func (j *joining) resized() {
@@ -346,6 +352,7 @@ func (j *joining) leave(reason string) {
 // reports of modes that were just reset. The person's shell would take them for
 // typing.
 func (j *joining) drain(kb *keyboard) {
+	j.in.NoDetach = true // it is a key like any other now
 	owed := func(p []byte) bool {
 		for _, reply := range j.in.Feed(p).Replies {
 			if screen.NeedsScreen(screen.Query{Kind: reply.Kind}) {
@@ -354,7 +361,7 @@ func (j *joining) drain(kb *keyboard) {
 		}
 		return j.asked > 0
 	}
-	if wait := time.Until(j.since.Add(replyWait)); j.asked > 0 && wait > 0 {
+	if wait := time.Until(j.since.Add(replyWait)); owed(j.after) && wait > 0 {
 		kb.drain(wait, owed)
 	}
 	if m := j.out.Modes(); m.Mouse != 0 || m.Focus || m.ColorScheme || m.InBandResize {
