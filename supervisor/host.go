@@ -22,6 +22,8 @@ type host struct {
 	size protocol.Size
 	want string
 
+	early []byte // typed while the keyboard was on its way here
+
 	stalled  bool        // its bytes were dropped; it gets a picture when it moves again
 	mute     bool        // its terminal did not answer in time, and has not since
 	progress uint64      // what out.sent was at the last look

@@ -189,6 +189,9 @@ func (s *loop) join(h *host, keyboard bool) {
 // giveKeyboard makes h the one who types; nil is nobody. Its size becomes the
 // client's.
 func (s *loop) giveKeyboard(h *host) {
+	if h != s.keyboard {
+		s.closePaste()
+	}
 	s.keyboard = h
 	if h != nil {
 		h.info.Keyboard = true

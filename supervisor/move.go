@@ -6,7 +6,6 @@ import (
 
 	"berth/internal/point"
 	"berth/internal/protocol"
-	"berth/internal/screen"
 	"berth/internal/session"
 	"berth/manifest"
 )
@@ -39,14 +38,24 @@ func (s *loop) bring(h *host) {
 	move := &handover{to: h}
 	s.coming = move
 	point.Here("supervisor.bringing")
+	now := func(p *protocol.Snapshot) {
+		if s.coming == move {
+			s.coming = nil
+			s.handOver(h, p)
+		}
+	}
 	s.onGround(func() {
-		s.snapshot(h, func(p *protocol.Snapshot) {
-			if s.coming == move {
-				s.coming = nil
-				s.handOver(h, p)
-			}
-		})
+		if s.mirrors(h) {
+			now(nil)
+		} else {
+			s.snapshot(h, now)
+		}
 	})
+}
+
+// mirrors reports whether h shows all of the client's screen already.
+func (s *loop) mirrors(h *host) bool {
+	return slices.Contains(s.hosts, h) && !h.stalled && h.size == s.client.size
 }
 
 // onGround calls f between two sequences of the client's output, or when it has not
@@ -84,7 +93,7 @@ func (s *loop) snapshot(h *host, then func(*protocol.Snapshot)) {
 		return
 	}
 	s.distribute(s.client.scanner.Flush()) // the pane has to have it, too
-	d := &drawing{by: s.hosts[i], then: then}
+	d := &drawing{by: s.hosts[i], of: s.client, then: then}
 	s.drawing = d
 	s.sendTo(d.by, protocol.Snap, nil)
 	d.limit = s.after(pictureIn, func() { s.drawn(d, nil) })
@@ -93,6 +102,7 @@ func (s *loop) snapshot(h *host, then func(*protocol.Snapshot)) {
 // drawing is a picture on its way from a tmux pane.
 type drawing struct {
 	by    *host
+	of    *client
 	then  func(*protocol.Snapshot)
 	limit *time.Timer
 }
@@ -104,7 +114,7 @@ func (s *loop) drawn(d *drawing, p *protocol.Snapshot) {
 	}
 	d.limit.Stop()
 	s.drawing = nil
-	if p != nil && (p.Err != "" || p.Size.Cols != s.client.size.Cols || p.Size.Rows != s.client.size.Rows) {
+	if p != nil && (p.Err != "" || d.of != s.client || p.Size.Cols != s.client.size.Cols || p.Size.Rows != s.client.size.Rows) {
 		p = nil
 	}
 	d.then(p)
@@ -124,11 +134,7 @@ func (s *loop) handOver(h *host, p *protocol.Snapshot) {
 		s.turnAway(h, session.Errorf(session.Stale, "the client of session %s has just ended", s.spec.Session))
 		return
 	}
-	old := s.keyboard
-	if s.paste.PasteOpen() { // the agent would wait for its end for ever
-		s.client.pty.typeIn(typing{data: s.paste.ClosePaste()})
-	}
-	s.paste = screen.Input{NoDetach: true}
+	old, mirrored := s.keyboard, s.mirrors(h)
 	if !slices.Contains(s.hosts, h) {
 		s.hosts = append(s.hosts, h)
 	}
@@ -139,13 +145,15 @@ func (s *loop) handOver(h *host, p *protocol.Snapshot) {
 		old.out.close()
 	}
 	before := s.client.size
-	how := pictureRepainted
+	how := pictureExact
 	if p != nil {
-		how = pictureExact
 		h.out.put(protocol.Picture, append([]byte(clearScreen), s.client.scanner.Modes().Paint(p.Rows, p.X, p.Y)...))
 	}
 	s.giveKeyboard(h)
-	if p == nil {
+	s.typed(h.early)
+	h.early = nil
+	if p == nil && !mirrored {
+		how = pictureRepainted
 		s.draw(h)
 	} else if before != s.client.size {
 		how = pictureRepainted // by the client, for the new size
@@ -156,8 +164,12 @@ func (s *loop) handOver(h *host, p *protocol.Snapshot) {
 	point.Here("supervisor.handed-over")
 }
 
-// turnAway refuses a host that had been welcomed.
+// turnAway refuses a host that had been welcomed. A mirror that was to have the
+// keyboard stays one.
 func (s *loop) turnAway(h *host, err error) {
+	if slices.Contains(s.hosts, h) {
+		return
+	}
 	s.sendTo(h, protocol.Refused, protocol.RefusalOf(err))
 	h.out.close()
 }
@@ -169,8 +181,8 @@ func (s *loop) take() error {
 		return session.Errorf(session.Failed, "session %s has no tmux pane that could take the keyboard", s.spec.Session).
 			WithHint("berth attach %s", s.spec.Session)
 	}
-	if s.hosts[i] != s.keyboard {
-		s.handOver(s.hosts[i], nil)
+	if h := s.hosts[i]; h != s.keyboard || s.coming != nil {
+		s.bring(h)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"berth/clients"
@@ -25,9 +26,12 @@ func (s *loop) handle(f frame) {
 	}
 	switch f.kind {
 	case protocol.Input:
-		if h == s.keyboard && s.ending == nil {
-			s.paste.Feed(f.payload)
-			s.client.pty.typeIn(typing{data: f.payload})
+		switch {
+		case s.ending != nil:
+		case h == s.keyboard:
+			s.typed(f.payload)
+		case s.coming != nil && s.coming.to == h, slices.Contains(s.borrowers, h):
+			h.early = append(h.early, f.payload...)
 		}
 	case protocol.Resize:
 		var size protocol.Size
@@ -57,6 +61,23 @@ func (s *loop) handle(f frame) {
 			}
 		}
 	}
+}
+
+// typed passes on what the holder typed.
+func (s *loop) typed(keys []byte) {
+	if len(keys) > 0 {
+		s.paste.Feed(keys)
+		s.client.pty.typeIn(typing{data: keys})
+	}
+}
+
+// closePaste ends a paste that the holder has begun and will not finish: the agent
+// would wait for its end for ever.
+func (s *loop) closePaste() {
+	if s.paste.PasteOpen() {
+		s.client.pty.typeIn(typing{data: s.paste.ClosePaste()})
+	}
+	s.paste = screen.Input{NoDetach: true}
 }
 
 // watched notes how many people look at a tmux host's pane.

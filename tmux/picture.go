@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Picture is what a pane shows: each row with its attributes as escape sequences and
-// its blanks, and the cursor, from 0.
+// Picture is what a pane shows: its rows with their attributes as escape sequences,
+// which hold from one row to the next, and their blanks, and the cursor, from 0.
 type Picture struct {
 	Rows          [][]byte
 	X, Y          int

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -25,6 +26,7 @@ import (
 //	ask          write every query there is
 //	cpr          ask for the cursor's position
 //	lines N      write N numbered lines, and a last one that says so
+//	colours N    the same, with colours
 //	modes        set the modes that a terminal must not be left in
 //	exit N       end with that status
 //
@@ -102,6 +104,10 @@ func probe(args []string) int {
 				}
 				fmt.Fprintf(out, "that was %d\r\n", n)
 				out.Flush()
+			case "colours":
+				out := bufio.NewWriterSize(os.Stdout, 64<<10)
+				probeColours(out, n)
+				out.Flush()
 			case "modes":
 				fmt.Print("\x1b[?1049h\x1b[?1003h\x1b[?1006h\x1b[?2004h\x1b[?1004h\x1b[?1h\x1b=\x1b[?25l\x1b[>1u\x1b[31mmodes set")
 			case "exit":
@@ -110,6 +116,14 @@ func probe(args []string) int {
 			fmt.Fprintf(log, "done %s\n", b)
 		}
 	}
+}
+
+// probeColours writes n numbered lines, each with sequences in it that a cut would hurt.
+func probeColours(out io.Writer, n int) {
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(out, "\x1b[38;5;%dmline %07d\x1b[0m %060d\r\n", i%256, i, i)
+	}
+	fmt.Fprintf(out, "that was %d\r\n", n)
 }
 
 // probed is a session with a probe in it.

@@ -6,8 +6,9 @@ import (
 )
 
 // Paint returns the bytes that draw a picture on a cleared terminal in default modes
-// and leave it in m: the rows from the top, each with its attributes as escape
-// sequences and its blanks, and the cursor at column x of row y, both from 0.
+// and leave it in m: the rows from the top, with their attributes as escape sequences,
+// which hold from one row to the next as tmux writes them, and their blanks, and the
+// cursor at column x of row y, both from 0.
 func (m Modes) Paint(rows [][]byte, x, y int) []byte {
 	b := m.Restore()
 	// What bends drawing is off while it lasts: origin, insert, wrapping, line drawing.
@@ -15,9 +16,9 @@ func (m Modes) Paint(rows [][]byte, x, y int) []byte {
 	for i, row := range rows {
 		if len(row) > 0 {
 			b = append(place0(b, 0, i), row...)
-			b = append(b, "\x1b[m"...)
 		}
 	}
+	b = append(b, "\x1b[m"...)
 	plain := Modes{Origin: m.Origin, Insert: m.Insert, G0: m.G0, G1: m.G1}
 	b = slices.Concat(b, plain.Restore())
 	if !m.NoWrap {

@@ -46,7 +46,13 @@ func (m Modes) Restore() []byte {
 			b = private(b, 'h', int(n))
 		}
 	}
+	if m.AppKeypad {
+		b = append(b, "\x1b="...) // tmux does not know 66
+	}
 	for _, n := range flagModes {
+		if n == 66 {
+			continue
+		}
 		if p, high := m.flag(n); *p && high {
 			b = private(b, 'h', n)
 		} else if *p {
