@@ -30,7 +30,8 @@ func (s *Server) AttachLine(name string, readOnly bool) string {
 }
 
 // InsideThisServer reports whether tmuxEnv, the value of TMUX in some process's
-// environment, names this server: the same socket file.
+// environment, names this server: the same path, also where the socket was cleaned
+// away, or the same socket file.
 func (s *Server) InsideThisServer(tmuxEnv string) bool {
 	socket := tmuxEnv
 	for range 2 { // "socket,pid,session"; a path may hold commas
@@ -39,6 +40,9 @@ func (s *Server) InsideThisServer(tmuxEnv string) bool {
 			return false
 		}
 		socket = socket[:i]
+	}
+	if socket == s.Socket {
+		return true
 	}
 	theirs, err := os.Stat(socket)
 	if err != nil {

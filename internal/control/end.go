@@ -32,7 +32,7 @@ func (c *Control) end(ctx context.Context, t target, kind, reason string, releas
 		return none, err
 	}
 	if _, err := os.Lstat(string(t.dir)); errors.Is(err, os.ErrNotExist) {
-		return c.endLost(t, none)
+		return c.endLost(ctx, t, none)
 	}
 	r, err := launcher.Look(t.dir, t.agent)
 	if err != nil {
@@ -42,6 +42,14 @@ func (c *Control) end(ctx context.Context, t target, kind, reason string, releas
 		return none, session.Errorf(session.Unknown, "cannot tell whether the client of session %s lives: %s; nothing was touched", t.ID, r.Life.Reason).
 			WithHint("berth show %s", t.ID)
 	}
+	supervised, err := c.supervised(t)
+	if err != nil {
+		return none, err
+	}
+	inside := c.inside(t)
+	if inside && unheard(r, supervised) {
+		return none, refuseInside(t)
+	}
 	want := manifest.WantStopped
 	if reason == manifest.ReasonRestarted || reason == manifest.ReasonMoved { // so that a crash before the next client is told from a stop
 		want = manifest.WantRun
@@ -49,11 +57,6 @@ func (c *Control) end(ctx context.Context, t target, kind, reason string, releas
 	if _, err := t.dir.SetWanted(want, c.by()); err != nil {
 		return none, err
 	}
-	supervised, err := c.supervised(t)
-	if err != nil {
-		return none, err
-	}
-	inside := c.inside(t)
 	if supervised && (r.Life.Status == clients.Live || r.Super.Phase == manifest.PhaseBackoff) {
 		done, err := c.ask(ctx, t, r, kind, reason, inside, release)
 		switch {
@@ -68,11 +71,31 @@ func (c *Control) end(ctx context.Context, t target, kind, reason string, releas
 			return none, err
 		}
 	}
-	if inside && r.Life.Status == clients.Live {
-		return none, session.Errorf(session.Unknown, "session %s has no supervisor that answers, and this command runs inside it", t.ID).
-			WithHint("run this in another terminal: berth stop %s", t.ID)
-	}
 	return c.takeOver(ctx, t, r, reason, none)
+}
+
+// unheard reports whether a client lives that no supervisor would end for us. Inside
+// it nobody can take over: we would end ourselves and leave the rest.
+func unheard(r launcher.Readiness, supervised bool) bool {
+	return r.Life.Status == clients.Live && !supervised
+}
+
+func refuseInside(t target) error {
+	return session.Errorf(session.Unknown, "session %s has no supervisor, and this command runs inside it", t.ID).
+		WithHint("run this in another terminal: berth stop %s", t.ID)
+}
+
+// heard refuses, from inside the session, what only a supervisor could carry out.
+func (c *Control) heard(t target) error {
+	r, err := launcher.Look(t.dir, t.agent)
+	if err != nil {
+		return err
+	}
+	supervised, err := c.supervised(t)
+	if err == nil && unheard(r, supervised) {
+		err = refuseInside(t)
+	}
+	return err
 }
 
 func (e Ended) with(d manifest.Done) Ended {
@@ -83,12 +106,15 @@ func (e Ended) with(d manifest.Done) Ended {
 	return e
 }
 
-// endLost is for a session whose run directory is gone. What can still be found is
-// found by the marks of the processes themselves.
-func (c *Control) endLost(t target, e Ended) (Ended, error) {
-	if supervised, err := c.supervised(t); err != nil || !supervised {
-		e.Already = true
+// endLost is for a session whose run directory is gone. Without a supervisor, what
+// is left of it is found by the marks of the processes themselves.
+func (c *Control) endLost(ctx context.Context, t target, e Ended) (Ended, error) {
+	supervised, err := c.supervised(t)
+	if err != nil {
 		return e, err
+	}
+	if !supervised {
+		return c.sweep(ctx, t, launcher.Readiness{}, "", e)
 	}
 	_, holder, err := lock.Held(c.Home.Locks(), t.ID, lock.Life)
 	if err != nil {

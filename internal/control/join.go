@@ -119,6 +119,7 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, 
 		if move && !told {
 			o.Hello.Want = protocol.WantMove
 		}
+		c.knock(ctx, t)
 		res, err := host.Join(ctx, o, func(protocol.Greeting) { told = true })
 		switch {
 		case err != nil && told && session.ClassOf(err) == session.Unknown, err != nil && session.ClassOf(err) == session.Stale:
@@ -207,6 +208,7 @@ func (c *Control) pane(ctx context.Context, ref string) (target, tmux.Pane, erro
 	case clients.Check(r.Super.Process).Status == clients.Dead:
 		return t, tmux.Pane{}, orphaned(t, r)
 	}
+	c.knock(ctx, t)
 	p, err := launcher.EnsurePane(ctx, c.Tmux, launcher.Pane{Session: t.ID, Run: t.CurrentRun, Cwd: t.Cwd, Size: launcher.DefaultSize})
 	return t, p, err
 }

@@ -36,10 +36,7 @@ func (c *Control) launch(ctx context.Context, t target, how start) (target, erro
 	if err := c.settle(ctx, t); err != nil {
 		return t, err
 	}
-	if err := c.published(ctx, t); err != nil {
-		return t, err
-	}
-	r, err := c.betweenClients(ctx, t)
+	r, err := c.known(ctx, t, how.fresh)
 	if err != nil {
 		return t, err
 	}
@@ -61,6 +58,23 @@ func (c *Control) launch(ctx context.Context, t target, how start) (target, erro
 		return t, err
 	}
 	return t, c.run(spec)
+}
+
+// known is what is known of the run's clients, under the launch lock. A run whose
+// directory was lost is known by nothing; only a person's word to begin afresh, and
+// no supervisor there, goes on from that.
+func (c *Control) known(ctx context.Context, t target, fresh bool) (launcher.Readiness, error) {
+	err := c.published(ctx, t)
+	if errors.Is(err, errRunLost) && fresh {
+		busy, berr := c.supervised(t)
+		if berr == nil && !busy {
+			return launcher.Readiness{Life: clients.Liveness{Status: clients.Dead, Reason: "its run directory is gone"}}, nil
+		}
+	}
+	if err != nil {
+		return launcher.Readiness{}, err
+	}
+	return c.betweenClients(ctx, t)
 }
 
 // betweenClients looks at the run when no supervisor is at work between two clients:

@@ -195,14 +195,12 @@ func (c *Control) endedEarly(t target, r launcher.Readiness) error {
 		WithHint("berth show %s", t.ID)
 }
 
-// Live reports whether the session of a run has a live client.
+// Live reports whether the session of a run has a live client. One that was completed
+// may: its pane shows how that ends.
 func (c *Control) Live(ctx context.Context, ref string) (id string, live bool, err error) {
 	t, err := c.find(ctx, ref)
 	if err != nil {
 		return "", false, err
-	}
-	if t.ClosedAt != nil {
-		return t.ID, false, closed(t)
 	}
 	r, err := launcher.Look(t.dir, t.agent)
 	if err == nil && r.Life.Status == clients.Unknown {

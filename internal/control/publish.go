@@ -19,6 +19,9 @@ import (
 	"berth/manifest"
 )
 
+// errRunLost says that a run was launched and its directory is no more.
+var errRunLost = errors.New("somebody removed the run directory")
+
 // published makes sure that the run directory is there. A run that was recorded and
 // never launched is published now; one that was launched and lost its directory has
 // lost its evidence, and nothing is guessed.
@@ -32,7 +35,7 @@ func (c *Control) published(ctx context.Context, t target) error {
 		return session.Errorf(session.Unknown, "%w", err)
 	}
 	if c.everSupervised(t) {
-		return session.Errorf(session.Unknown, "the run directory of session %s is gone (%s), and with it what is known of its conversation", t.ID, t.dir).
+		return session.Errorf(session.Unknown, "%w of session %s (%s), and with it what is known of its conversation", errRunLost, t.ID, t.dir).
 			WithHint("berth restart --fresh %s", t.ID)
 	}
 	return c.publish(ctx, t)

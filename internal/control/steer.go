@@ -97,8 +97,10 @@ func (c *Control) mayRestart(ctx context.Context, t target, fresh bool) error {
 func (c *Control) Complete(ctx context.Context, ref string) (e Ended, already bool, err error) {
 	err = c.withLaunchLock(ctx, ref, func(t target, release func()) error {
 		already = t.ClosedAt != nil
-		inside := c.inside(t)
-		if inside { // we may be ended with the rest: the decision is on disk first
+		if c.inside(t) { // we may be ended with the rest: the decision is on disk first
+			if err := c.heard(t); err != nil {
+				return err
+			}
 			if err := c.close(ctx, t); err != nil {
 				return err
 			}

@@ -1,0 +1,359 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"berth/clients"
+	"berth/internal/control"
+	"berth/internal/session"
+	"berth/manifest"
+)
+
+// Whatever an agent starts is gone when stop returns 0, and the count is told.
+func TestStopEndsTheWholeTree(t *testing.T) {
+	for _, row := range []struct{ name, flags string }{
+		{"an agent that listens", ""},
+		{"an agent that ignores HUP and TERM", "--ignore-term"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.runWith([]string{"DEMO_AGENT_FLAGS=" + row.flags}, nil, "new", "demo", "--json", "--", "hello").want(0).record()
+			x := w.open("open", r.ID)
+			x.waitFor("You said: hello")
+			x.typeIn("/children\r")
+			x.waitFor("double-forked child: pid")
+			// One without any mark, that left its session and its parent.
+			x.typeIn("/run env -i setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo unmarked: pid $!\r")
+			x.waitFor("[exit status 0]")
+			tree := append(pidsOn(x.screen()), r.Client.PID)
+			if len(tree) != 6 {
+				t.Fatalf("the tree is %v\n%s", tree, x.screen())
+			}
+
+			e := w.stop(r.ID)
+			for _, pid := range tree {
+				if alive(pid) {
+					t.Errorf("pid %d is alive after stop", pid)
+				}
+			}
+			if e.Ended != len(tree) || len(e.Left) != 0 || len(e.Unverified) != 0 || e.Already {
+				t.Errorf("stop said %+v, and there were %d processes", e, len(tree))
+			}
+			if code := x.wait(); code != 0 {
+				t.Errorf("the terminal that watched ended with %d\n%s", code, x.screen())
+			}
+			end := w.show(r.ID).LastEnd
+			if end == nil || end.AskedBy == nil || !strings.Contains(*end.AskedBy, "berth stop") || end.Outcome != "completed" {
+				t.Errorf("last end: %+v", end)
+			}
+		})
+	}
+}
+
+var pidText = regexp.MustCompile(`pid (\d+)`)
+
+// pidsOn are the pids that a screen tells, each once.
+func pidsOn(screen string) (pids []int) {
+	for _, m := range pidText.FindAllStringSubmatch(screen, -1) {
+		if pid, err := strconv.Atoi(m[1]); err == nil && !slices.Contains(pids, pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// stop stops one session and returns what was told.
+func (w *world) stop(id string) control.Ended {
+	w.t.Helper()
+	var es []control.Ended
+	w.run("stop", "--json", id).want(0).decode(&es)
+	if len(es) != 1 {
+		w.t.Fatalf("stop told of %d sessions", len(es))
+	}
+	return es[0]
+}
+
+// Agents whose tree is not ended by ending the agent.
+func TestStopInsists(t *testing.T) {
+	for _, row := range []struct {
+		name, script string
+		atLeast      int
+	}{
+		{"only the leader dies on TERM",
+			`(trap "" TERM HUP; while :; do sleep 1000; done) & exec sleep 1000`, 3},
+		{"the tree forks while it is being ended",
+			`trap "" TERM HUP; while :; do (sleep 1000)& (setsid sleep 1000)& sleep 0.02; done`, 4},
+		{"the leader is stopped",
+			`sleep 1000 & kill -STOP $$; wait`, 2},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.config(fmt.Sprintf("[provider.odd]\nstart = [\"sh\", \"-c\", %q]\n", row.script))
+			r := w.run("new", "odd", "--json").want(0).record()
+			mark := "BERTH_RUN_ID=" + r.Run
+			w.eventually("the tree stands", func() bool { return len(marked(mark)) >= row.atLeast })
+			e := w.stop(r.ID)
+			if left := marked(mark); len(left) > 0 {
+				t.Fatalf("after stop: %v", left)
+			}
+			if e.Ended < row.atLeast {
+				t.Fatalf("stop told of %d processes, and there were at least %d", e.Ended, row.atLeast)
+			}
+		})
+	}
+}
+
+// Nothing to stop is success, and says so, however it came to be gone.
+func TestStopOfSomethingGone(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		end  func(w *world, r session.Record)
+	}{
+		{"stopped before", func(w *world, r session.Record) { w.stop(r.ID) }},
+		{"the person quit", func(w *world, r session.Record) {
+			x := w.open("open", r.ID)
+			x.waitFor("You said: hello")
+			x.typeIn("/exit\r")
+			x.wait()
+		}},
+		{"killed with its supervisor", func(w *world, r session.Record) {
+			w.killed(r.Supervisor.PID)
+			w.killed(r.Client.PID)
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.newDemo("hello")
+			row.end(w, r)
+			if e := w.stop(r.ID); !e.Already || e.Ended != 0 {
+				t.Errorf("stop: %+v", e)
+			}
+			if out := w.run("stop", r.ID).want(0).out; !strings.Contains(out, "already stopped") {
+				t.Errorf("stop says %q", out)
+			}
+		})
+	}
+}
+
+// An agent in the middle of a tool call is asked politely first: it ends by itself,
+// its history is whole, and the tool is gone.
+func TestStopInTheMiddleOfATool(t *testing.T) {
+	w := newWorld(t)
+	r := w.newDemo("hello")
+	x := w.open("open", r.ID)
+	x.waitFor("You said: hello")
+	x.typeIn("/run sh -c 'trap \"\" TERM; echo tool: pid $$; while :; do sleep 1000; done'\r")
+	x.waitFor("tool: pid ")
+	w.eventually("the tool's pid is shown", func() bool { return len(pidsOn(x.screen())) == 1 })
+	tool := pidsOn(x.screen())[0]
+	w.stop(r.ID)
+	if alive(tool) {
+		t.Errorf("the tool (pid %d) is alive", tool)
+	}
+	end := w.show(r.ID).LastEnd
+	if end == nil || end.ExitCode == nil || *end.ExitCode != 128+int(syscall.SIGTERM) {
+		t.Errorf("the agent did not end by itself: %+v", end)
+	}
+	n, err := manifest.Dir(w.runDir(r)).Native()
+	if err != nil || n.HistoryPath == "" {
+		t.Fatalf("native: %+v, %v", n, err)
+	}
+	history, err := os.ReadFile(n.HistoryPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(string(history), "\n") {
+		t.Errorf("the history's last line is torn: %q", history)
+	}
+	for line := range strings.Lines(string(history)) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("history line %q", line)
+		}
+	}
+}
+
+// What cannot be killed is told by pid, and goes on being ours: what ends it later
+// is not taken for what was asked.
+func TestStopThatFails(t *testing.T) {
+	w := newWorld(t)
+	r := w.newDemo("hello")
+	thaw := freeze(t, r.Client.PID)
+	w.run("stop", r.ID).want(1).says("cannot end all of session "+r.ID, strconv.Itoa(r.Client.PID))
+	if still := w.show(r.ID); still.Client == nil || still.Client.PID != r.Client.PID || still.Supervisor == nil {
+		t.Fatalf("after a stop that failed: %+v", still)
+	}
+	thaw()
+	w.eventually("the client ends", func() bool { return w.show(r.ID).LastEnd != nil })
+	after := w.show(r.ID)
+	if after.LastEnd.AskedBy != nil || after.LastEnd.Reason != "ended by SIGKILL" {
+		t.Errorf("the end that came later: %+v", after.LastEnd)
+	}
+	w.run("restart", r.ID).want(0)
+}
+
+// freeze makes a process deaf even to SIGKILL, until thaw or the test's end.
+func freeze(t *testing.T, pid int) (thaw func()) {
+	t.Helper()
+	group := filepath.Join("/sys/fs/cgroup/freezer", fmt.Sprintf("berth-e2e-%d-%d", os.Getpid(), pid))
+	if err := os.Mkdir(group, 0o755); err != nil {
+		t.Skipf("no version 1 freezer to make a process that cannot be killed: %v", err)
+	}
+	set := func(file, value string) {
+		if err := os.WriteFile(filepath.Join(group, file), []byte(value), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	thawed := false
+	thaw = func() {
+		if !thawed {
+			thawed = true
+			set("freezer.state", "THAWED")
+		}
+	}
+	t.Cleanup(func() {
+		thaw()
+		deadline := time.Now().Add(patience)
+		for os.Remove(group) != nil && time.Now().Before(deadline) { // busy until the process is reaped
+			time.Sleep(time.Millisecond)
+		}
+	})
+	set("cgroup.procs", strconv.Itoa(pid))
+	set("freezer.state", "FROZEN")
+	return thaw
+}
+
+// A clean exit takes the tmux session away; a failure keeps it with the last screen,
+// and the next client has the same pane.
+func TestPaneAfterTheEnd(t *testing.T) {
+	for _, row := range []struct {
+		name, typed string
+		kept        bool
+	}{
+		{"clean exit", "/exit", false},
+		{"failure", "/fail 3", true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.newDemo("hello")
+			w.eventually("the pane's host has joined", func() bool { s := w.show(r.ID); return s.Tmux != nil && s.Tmux.Pane != "" })
+			pane := w.show(r.ID).Tmux.Pane
+			x := w.open("open", r.ID)
+			x.waitFor("You said: hello")
+			x.typeIn(row.typed + "\r")
+			x.wait()
+			if !row.kept {
+				w.eventually("the tmux session is gone", func() bool { return w.tmux(r, "has-session", "-t", "="+r.Tmux.Session).Run() != nil })
+				return
+			}
+			w.eventually("the pane is dead and has the last screen", func() bool {
+				out, err := w.tmux(r, "display-message", "-p", "-t", pane, "#{pane_dead}").Output()
+				return err == nil && strings.TrimSpace(string(out)) == "1" &&
+					strings.Contains(w.run("capture", r.ID).out, "failing with 3, as asked")
+			})
+			w.run("restart", r.ID).want(0)
+			w.eventually("the next client is in the same pane", func() bool {
+				s := w.show(r.ID)
+				return s.Tmux != nil && s.Tmux.Pane == pane && strings.Contains(w.run("capture", r.ID).out, "You said: hello")
+			})
+		})
+	}
+}
+
+// tmux is a command to the session's tmux server.
+func (w *world) tmux(r session.Record, args ...string) *exec.Cmd {
+	cmd := exec.Command("tmux", append([]string{"-u", "-N", "-S", r.Tmux.Socket}, args...)...)
+	cmd.Env = w.env
+	return cmd
+}
+
+// oneAfterTheOther fails the test unless the evidence says that each client of the
+// run was started after the end of the one before.
+func (w *world) oneAfterTheOther(r session.Record) {
+	w.t.Helper()
+	cs, err := clients.Read(w.runDir(r))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i, c := range cs {
+		switch {
+		case c.Err != nil:
+			w.t.Error(c.Err)
+		case i+1 < len(cs) && c.End == nil:
+			w.t.Errorf("client %d of %d has no recorded end", i+1, len(cs))
+		case i+1 < len(cs) && cs[i+1].Receipt.StartedAt.Before(c.End.EndedAt):
+			w.t.Errorf("client %d was started before the end of the one before it", i+2)
+		}
+	}
+}
+
+// Stop, restart and open released together, over and over: the last request wins,
+// state and processes agree, and there are never two clients.
+func TestLastWordWins(t *testing.T) {
+	rounds := soak(20, 200)
+	w := newWorld(t)
+	w.unguardedAgent()
+	r := w.run("new", "unguarded", "--json", "--", "hello").want(0).record()
+	dir := manifest.Dir(w.runDir(r))
+	rng := rand.New(rand.NewPCG(42, 0))
+	for round := range rounds {
+		verbs := []string{"stop", "restart", "open"}
+		rng.Shuffle(len(verbs), func(i, j int) { verbs[i], verbs[j] = verbs[j], verbs[i] })
+		verbs = append(verbs, []string{"stop", "restart"}[rng.IntN(2)])
+		var terminals []*tty
+		var commands []*background
+		for _, verb := range verbs {
+			if verb == "open" {
+				terminals = append(terminals, w.open("open", r.ID))
+				continue
+			}
+			commands = append(commands, w.start(nil, verb, r.ID))
+		}
+		for _, c := range commands {
+			c.wait()
+		}
+		for _, x := range terminals {
+			x.hangUp()
+			x.wait()
+		}
+		want, err := dir.Wanted()
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, left := w.show(r.ID), marked("BERTH_RUN_ID="+r.Run)
+		ok := want.Want == manifest.WantRun && after.Client != nil && after.State == session.StateActive && len(left) == 1 ||
+			want.Want == manifest.WantStopped && after.Client == nil && after.State == session.StateUnknown && len(left) == 0
+		if !ok || *after.NativeID != *r.NativeID || after.Run != r.Run {
+			t.Fatalf("round %d %v: %q is wanted by %s; state %s (%v), client %+v, last end %+v, processes %v",
+				round, verbs, want.Want, want.By, after.State, text(after.Reason), after.Client, after.LastEnd, left)
+		}
+	}
+	w.neverTwo("hello")
+	w.oneAfterTheOther(r)
+}
+
+// soak is how often a round is run: full when BERTH_SOAK=1.
+func soak(short, full int) int {
+	if os.Getenv("BERTH_SOAK") == "1" {
+		return full
+	}
+	return short
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
