@@ -115,16 +115,22 @@ func refuse(c *protocol.Conn, err error) {
 
 // mayJoin refuses hosts that cannot be let in at all.
 func (s *loop) mayJoin(g protocol.Greeting) error {
-	switch {
-	case !g.Size.Valid():
+	if err := s.closing(); err != nil {
+		return err
+	}
+	if !g.Size.Valid() {
 		return session.Errorf(session.Usage, "a terminal of %d by %d cannot be used", g.Size.Cols, g.Size.Rows)
+	}
+	return nil
+}
+
+// closing is why nobody can join any more: the client is being ended, or has ended.
+func (s *loop) closing() error {
+	switch {
 	case s.ending != nil:
 		return session.Errorf(session.Refused, "session %s is being %s by %s", s.spec.Session, s.ending.reason, orSomebody(s.ending.by))
 	case s.client.state != nil:
 		return session.Errorf(session.Stale, "the client of session %s has just ended", s.spec.Session)
-	}
-	if h := s.keyboard; h != nil && h.info.Kind == manifest.HostTerminal && g.Host.Kind == manifest.HostTerminal && g.Want == protocol.WantKeyboard {
-		return s.heldBy(h)
 	}
 	return nil
 }
@@ -144,9 +150,14 @@ func orSomebody(by string) string {
 
 // borrow lets a terminal have the keyboard of a pane that nobody looks at. Only the
 // pane's host can tell, from tmux: it is asked now, and what it said before counts
-// when it does not answer.
+// when it does not answer. A terminal that has the keyboard may have left before h
+// came: two connections bring their words in any order, so those are heard first.
 func (s *loop) borrow(h *host) {
 	s.borrowers = append(s.borrowers, h)
+	if s.keyboard.info.Kind == manifest.HostTerminal {
+		s.after(partingWait, func() { s.lend() })
+		return
+	}
 	s.sendTo(s.keyboard, protocol.Look, nil)
 	s.after(lookWait, func() { s.lend() })
 }

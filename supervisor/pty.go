@@ -15,8 +15,9 @@ const chunkSize = 32 << 10
 const chunks = 4
 
 // inputRoom is how many bytes typed by hosts may wait for the client before hosts
-// have to wait, too.
-const inputRoom = 256 << 10
+// have to wait, too: more than anybody pastes, since behind what waits there may be
+// the word that the host leaves, and a client that is stuck never reads.
+const inputRoom = 16 << 20
 
 // ptyIO moves bytes between the loop and our side of the client's terminal.
 type ptyIO struct {

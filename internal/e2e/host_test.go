@@ -163,6 +163,55 @@ func TestDetachKeyInAPaneIsTheAgents(t *testing.T) {
 	w.eventually("the agent has it all", func() bool { return p.typed() == "\x1cafter" })
 }
 
+// Leaving and coming back at once is never refused, though the supervisor, busy, hears
+// of both at the same time.
+func TestOpenRightAfterLeaving(t *testing.T) {
+	w := newWorld(t)
+	r := w.newDemo("hello")
+	w.tmuxHost(r.ID)
+	super := w.show(r.ID).Supervisor.PID
+	x := w.open("open", r.ID)
+	for range soak(10, 100) {
+		x.waitFor("You said: hello")
+		kill(t, super, syscall.SIGSTOP)
+		x.typeIn("\x1c")
+		code := x.wait()
+		y := w.open("open", r.ID)
+		w.eventually("its word is on the way", func() bool { return strings.Contains(holds(t, y.cmd.Process.Pid), "socket:") })
+		kill(t, super, syscall.SIGCONT)
+		if code != 0 {
+			t.Fatalf("leaving: exit %d\n%s", code, x.screen())
+		}
+		x = y
+	}
+	x.waitFor("You said: hello")
+	x.typeIn("\x1c")
+	x.wait()
+}
+
+// An agent that is stuck and reads nothing keeps nobody: a person who pasted a megabyte
+// into it leaves as ever, and the agent gets all of it when it goes on.
+func TestStuckAgentKeepsNobody(t *testing.T) {
+	w := newWorld(t)
+	p := w.newProbe("probe")
+	w.tmuxHost(p.ID)
+	x := w.openFromShell("open", p.ID)
+	w.eventually("held by the terminal", func() bool { return w.heldBy(p.ID) == "terminal" })
+	kill(t, p.Client.PID, syscall.SIGSTOP)
+	defer kill(t, p.Client.PID, syscall.SIGCONT)
+	paste := strings.Repeat("pasted words\r", 80_000)
+	x.typeIn(paste + "\x1c")
+	x.waitFor("shell: exit=0 termios-same=true")
+	if h := w.heldBy(p.ID); h != "" {
+		t.Errorf("held by %q", h)
+	}
+	kill(t, p.Client.PID, syscall.SIGCONT)
+	w.eventually("the agent has it all", func() bool { return len(p.typed()) >= len(paste) })
+	if p.typed() != paste {
+		t.Error("what was pasted did not arrive as it was")
+	}
+}
+
 // A terminal's answer right behind the detach key, in one read, is no reason to wait
 // for another, and goes nowhere.
 func TestAnswerBehindTheDetachKey(t *testing.T) {
