@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"os/exec"
-	"syscall"
 )
 
 // busyLoops is how many processes make the machine "loaded", at nice 0.
@@ -14,7 +13,7 @@ func load() (calm func()) {
 	var loops []*exec.Cmd
 	for range busyLoops {
 		c := exec.Command("sh", "-c", "while :; do :; done")
-		c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // should we die ourselves
+		dieWithUs(c)
 		if err := c.Start(); err == nil {
 			loops = append(loops, c)
 		}

@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
@@ -29,7 +30,7 @@ func main() {
 	switch os.Args[1] {
 	case "wait":
 		for {
-			unix.Pause()
+			time.Sleep(time.Hour)
 		}
 	case "echo":
 		term.MakeRaw(0)

@@ -1,3 +1,5 @@
+//go:build linux
+
 package e2e
 
 import (
@@ -51,16 +53,6 @@ func (b *background) wait() result {
 		b.t.Fatalf("berth %v did not end\n%s%s", b.cmd.Args[1:], b.out.String(), b.errOut.String())
 	}
 	return result{b.t, b.cmd.Args[1:], b.out.String(), b.errOut.String(), b.cmd.ProcessState.ExitCode()}
-}
-
-// ended reports whether the command has ended.
-func (b *background) ended() bool {
-	select {
-	case <-b.done:
-		return true
-	default:
-		return false
-	}
 }
 
 // kill ends pid at once. That it is gone already is no error.

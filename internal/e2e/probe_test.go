@@ -1,3 +1,5 @@
+//go:build linux
+
 package e2e
 
 import (
@@ -250,15 +252,18 @@ func (w *world) paneSize(pane string) string {
 func init() { roles["shell"] = shell }
 
 func shell(args []string) int {
-	before, err := unix.IoctlGetTermios(0, unix.TCGETS)
+	before, err := term.GetState(0)
 	if err != nil {
 		return 96
 	}
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = os.Environ()
-	err = cmd.Run()
-	after, _ := unix.IoctlGetTermios(0, unix.TCGETS)
+	cmd.Run() // its status is printed below
+	after, err := term.GetState(0)
+	if err != nil {
+		return 96
+	}
 	fmt.Printf("\r\nshell: exit=%d termios-same=%v\r\n", cmd.ProcessState.ExitCode(), *before == *after)
 	if _, err := term.MakeRaw(0); err != nil {
 		return 96
