@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -18,9 +17,6 @@ type restartOptions struct {
 	timeout            time.Duration
 }
 
-// restartsAtOnce is how many sessions restart --interrupted starts at a time: enough
-// to keep a small machine busy, few enough that each is ready within its time.
-const restartsAtOnce = 4
 
 func restartVerb() *verb {
 	var o restartOptions
@@ -55,19 +51,9 @@ func runRestart(ctx context.Context, env *Env, o restartOptions) error {
 			}
 		}
 		records, errs := make([]session.Record, len(refs)), make([]error, len(refs))
-		var wg sync.WaitGroup
-		room := make(chan struct{}, restartsAtOnce)
-		for i, ref := range refs {
-			room <- struct{}{}
-			wg.Go(func() {
-				records[i], errs[i] = restartOne(ctx, env, c, ref, o)
-				<-room
-			})
-		}
-		wg.Wait()
+		forEach(len(refs), func(i int) { records[i], errs[i] = restartOne(ctx, env, c, refs[i], o) })
 		docs := slices.DeleteFunc(records, func(r session.Record) bool { return r.ID == "" })
-		errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
-		if env.JSON && (len(docs) > 0 || len(errs) == 0) {
+		if env.JSON && (len(docs) > 0 || worst(errs) == nil) {
 			if err := printJSON(env.Out, docs); err != nil {
 				return err
 			}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -54,12 +53,11 @@ func runStop(ctx context.Context, env *Env, all bool) error {
 				ids = append(ids, s.ID)
 			}
 		}
+		ends, errs := make([]control.Ended, len(ids)), make([]error, len(ids))
+		forEach(len(ids), func(i int) { ends[i], errs[i] = c.Stop(ctx, ids[i]) }) // one that cannot be stopped keeps none of the others
 		docs := []control.Ended{}
-		var errs []error
-		for _, id := range ids { // one that cannot be stopped keeps none of the others
-			e, err := c.Stop(ctx, id)
-			if err != nil {
-				errs = append(errs, err)
+		for i, e := range ends {
+			if errs[i] != nil {
 				continue
 			}
 			docs = append(docs, e)
@@ -67,24 +65,13 @@ func runStop(ctx context.Context, env *Env, all bool) error {
 				fmt.Fprintln(env.Out, endedText(e, "stopped"))
 			}
 		}
-		if env.JSON && (len(docs) > 0 || len(errs) == 0) {
+		if env.JSON && (len(docs) > 0 || worst(errs) == nil) {
 			if err := printJSON(env.Out, docs); err != nil {
 				return err
 			}
 		}
 		return worst(errs)
 	})
-}
-
-// worst joins errors so that the first decides class and hint.
-func worst(errs []error) error {
-	switch len(errs) {
-	case 0:
-		return nil
-	case 1:
-		return errs[0]
-	}
-	return errors.Join(errs...)
 }
 
 func endedText(e control.Ended, done string) string {
