@@ -17,7 +17,6 @@ type restartOptions struct {
 	timeout            time.Duration
 }
 
-
 func restartVerb() *verb {
 	var o restartOptions
 	return &verb{
