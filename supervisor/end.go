@@ -141,6 +141,7 @@ func (s *loop) settle() {
 	if e == nil {
 		s.restarts, wait, follows = next(s.restarts, end.Outcome, time.Since(c.started), time.Now())
 	}
+	s.dismiss(s.closing())
 	s.tellEnd(end, follows)
 	s.ending = nil
 	switch {

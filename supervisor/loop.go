@@ -44,6 +44,7 @@ type loop struct {
 	drawing    *drawing          // a picture on its way: the client's output waits
 	paste      screen.Input      // what the holder types, for whether a paste is open
 	borrowers  []*host           // terminals that wait for the tmux host to say whether it is watched
+	dismissed  []*host           // those who waited for the last client, and were turned away
 	asked      *query            // what the holder's terminal was asked
 	queries    []screen.Query    // what waits behind it
 	fences     []*fence          // commands that wait for the tmux pane to be drawn

@@ -130,8 +130,8 @@ func (s *loop) snapped(h *host, payload []byte) {
 
 // handOver gives h the keyboard now.
 func (s *loop) handOver(h *host, p *protocol.Snapshot) {
-	if s.ending != nil || s.client.state != nil {
-		s.turnAway(h, session.Errorf(session.Stale, "the client of session %s has just ended", s.spec.Session))
+	if err := s.closing(); err != nil {
+		s.turnAway(h, err)
 		return
 	}
 	old, mirrored := s.keyboard, s.mirrors(h)
@@ -172,6 +172,19 @@ func (s *loop) turnAway(h *host, err error) {
 	}
 	s.sendTo(h, protocol.Refused, protocol.RefusalOf(err))
 	h.out.close()
+}
+
+// dismiss turns away the hosts that wait for the keyboard: there is no client to
+// type to any more.
+func (s *loop) dismiss(why error) {
+	s.dismissed = s.borrowers
+	if s.coming != nil {
+		s.dismissed = append(s.dismissed, s.coming.to)
+	}
+	s.borrowers, s.coming = nil, nil
+	for _, h := range s.dismissed {
+		s.turnAway(h, why)
+	}
 }
 
 // take gives the keyboard to the tmux pane's host.

@@ -192,10 +192,11 @@ func endText(end clients.End) string {
 // farewell gives the hosts a moment to take the last bytes.
 func (s *loop) farewell() {
 	limit := time.After(farewellWait)
-	for _, h := range s.hosts {
+	all := slices.Concat(s.hosts, s.dismissed)
+	for _, h := range all {
 		h.out.close()
 	}
-	for _, h := range s.hosts {
+	for _, h := range all {
 		select {
 		case <-h.out.ended:
 		case <-limit:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -59,7 +60,7 @@ func runOpen(ctx context.Context, env *Env, o openOptions) error {
 	if n := len(slices.DeleteFunc([]bool{o.Move, o.Replace, o.Try}, func(on bool) bool { return !on })); n > 1 {
 		return session.Errorf(session.Usage, "--move, --replace and --try exclude each other").WithHint("berth help open")
 	}
-	return withHome(ctx, env, "open", func(c *control.Control) error {
+	return withHome(ctx, env, "open", func(c *control.Control) (err error) {
 		if env.JSON {
 			r, err := c.Show(ctx, env.Args[0])
 			if err != nil {
@@ -72,13 +73,23 @@ func runOpen(ctx context.Context, env *Env, o openOptions) error {
 			return session.Errorf(session.Usage, "open needs a terminal").WithHint("berth show %s   # or: berth restart %[1]s", env.Args[0])
 		}
 		o.Size = terminalSize(env)
-		id, err := c.OpenHere(ctx, env.Args[0], o.Opening)
-		if err != nil {
-			return err
+		for range openTries {
+			var id string
+			if id, err = c.OpenHere(ctx, env.Args[0], o.Opening); err != nil {
+				return err
+			}
+			err = hostHere(ctx, env, c, id, in, out, o.Move, o.exitStatus)
+			if !errors.Is(err, control.ErrOver) {
+				break
+			}
 		}
-		return hostHere(ctx, env, c, id, in, out, o.Move, o.exitStatus)
+		return err
 	})
 }
+
+// openTries is how often an agent may end between being found alive and being
+// joined, before its ending is the person's to look at.
+const openTries = 3
 
 // hostHere joins the terminal to a session and says, when it is over, how.
 func hostHere(ctx context.Context, env *Env, c *control.Control, id string, in, out *os.File, move, pass bool) error {

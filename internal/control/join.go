@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -109,7 +110,7 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, 
 		o.Info.TerminalID = id
 	}
 	told := false
-	for {
+	for first := true; ; first = false {
 		r, err := launcher.Look(t.dir, t.agent)
 		if err != nil {
 			return host.Result{}, err
@@ -121,8 +122,11 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, 
 		}
 		c.knock(ctx, t)
 		res, err := host.Join(ctx, o, func(protocol.Greeting) { told = true })
+		unreached, stale := err != nil && session.ClassOf(err) == session.Unknown, err != nil && session.ClassOf(err) == session.Stale
 		switch {
-		case err != nil && told && session.ClassOf(err) == session.Unknown, err != nil && session.ClassOf(err) == session.Stale:
+		case (unreached || stale) && first && !pane && c.over(t):
+			return res, fmt.Errorf("%w: %w", ErrOver, err)
+		case unreached && told, stale:
 			// It is changing under us: being restarted, or just ended.
 		case err != nil || res.Why != host.Over || !followed(o.Kind, res.Ending.Reason):
 			return res, err
@@ -133,6 +137,16 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, 
 		}
 		t = again
 	}
+}
+
+// ErrOver is wrapped by the error of Host when the client ended before the terminal
+// had joined it: whoever opens the session again starts the next.
+var ErrOver = errors.New("the agent has just ended")
+
+// over reports whether the session's client has ended.
+func (c *Control) over(t target) bool {
+	r, err := launcher.Look(t.dir, t.agent)
+	return err == nil && r.Life.Status == clients.Dead
 }
 
 // followed reports whether a host of this kind stays for the next client, after one

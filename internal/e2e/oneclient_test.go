@@ -1,3 +1,5 @@
+//go:build linux
+
 package e2e
 
 import (
@@ -340,10 +342,10 @@ func TestReconcileAndALaunch(t *testing.T) {
 			w.run("reconcile").want(0)
 			b.open()
 			r := first.wait().want(0).record()
+			w.goesOn(r.ID, w.marks(), false)
 			if w.starts() != 1 || !r.Resumable {
 				t.Fatalf("%s: %d starts, %+v", point, w.starts(), r)
 			}
-			w.goesOn(r.ID, w.marks(), false)
 		}
 	})
 	t.Run("its launcher was killed: settled at the deadline", func(t *testing.T) {
