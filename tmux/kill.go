@@ -49,3 +49,14 @@ func (s *Server) Kill(ctx context.Context, id string) error {
 	}
 	return err
 }
+
+// ClosePane removes the pane called pane if it is the one of the session with berth's
+// id; its tmux session goes with its last pane. For the program in the pane, before it
+// ends with 0: by itself the server can miss that (see reap).
+func (s *Server) ClosePane(ctx context.Context, pane, id string) error {
+	if !hasID(pane, '%') || !validID(id) {
+		return fmt.Errorf("cannot close pane %q of %q: not a pane", pane, id)
+	}
+	_, err := s.query(ctx, "if-shell", "-F", "-t", pane, isHost(id), "kill-pane -t "+confWord(pane))
+	return err
+}

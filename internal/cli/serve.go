@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -38,47 +39,54 @@ func serveConversationVerb() *verb {
 
 func runServe(ctx context.Context, env *Env, o serveOptions) error {
 	return withHome(ctx, env, "serve-conversation", func(c *control.Control) error {
-		var id string
-		var err error
-		if o.launched {
-			id, err = launched(ctx, env, c, env.Args[0])
-		} else {
-			id, err = c.OpenHere(ctx, env.Args[0], control.Opening{Size: terminalSize(env)})
+		id, err := serve(ctx, env, c, o)
+		if err == nil || errors.Is(err, ExitStatus{}) {
+			c.ClosePane(ctx, id)
 		}
-		if err != nil && session.ClassOf(err) == session.Stale {
-			fmt.Fprintf(env.Err, "berth: %v\n", err) // superseded: somebody else has it, which is no failure
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		in, out, tty := env.Terminal()
-		if !tty || env.JSON {
-			c.Screen(ctx, id)
-			r, err := c.AwaitReady(ctx, id, o.timeout, false)
-			if r.ID == "" {
-				return err
-			}
-			if perr := printStarted(env, r, err == nil); perr != nil {
-				return perr
-			}
-			return err
-		}
-		waiting, cancel := context.WithCancel(ctx)
-		defer cancel()
-		go c.TellReady(waiting, id, o.timeout)
-		res, err := c.Host(ctx, id, in, out, true, false)
-		switch {
-		case err != nil && o.launched:
-			if _, ended := launched(ctx, env, c, id); ended != nil { // it ended before it was joined
-				return ended
-			}
-			return err
-		case err != nil || res.Why != host.Over:
-			return err
-		}
-		return status(res.Ending.Code)
+		return err
 	})
+}
+
+// serve returns the session of the run, and how hosting it ended.
+func serve(ctx context.Context, env *Env, c *control.Control, o serveOptions) (id string, err error) {
+	if o.launched {
+		id, err = launched(ctx, env, c, env.Args[0])
+	} else {
+		id, err = c.OpenHere(ctx, env.Args[0], control.Opening{Size: terminalSize(env)})
+	}
+	if err != nil && session.ClassOf(err) == session.Stale {
+		fmt.Fprintf(env.Err, "berth: %v\n", err) // superseded: somebody else has it, which is no failure
+		return id, nil
+	}
+	if err != nil {
+		return id, err
+	}
+	in, out, tty := env.Terminal()
+	if !tty || env.JSON {
+		c.Screen(ctx, id)
+		r, err := c.AwaitReady(ctx, id, o.timeout, false)
+		if r.ID == "" {
+			return id, err
+		}
+		if perr := printStarted(env, r, err == nil); perr != nil {
+			return id, perr
+		}
+		return id, err
+	}
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go c.TellReady(waiting, id, o.timeout)
+	res, err := c.Host(ctx, id, in, out, true, false)
+	switch {
+	case err != nil && o.launched:
+		if _, ended := launched(ctx, env, c, id); ended != nil { // it ended before it was joined
+			return id, ended
+		}
+		return id, err
+	case err != nil || res.Why != host.Over:
+		return id, err
+	}
+	return id, status(res.Ending.Code)
 }
 
 // launched returns the session of a run whose agent lives; one that has ended is told

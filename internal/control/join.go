@@ -227,6 +227,15 @@ func (c *Control) pane(ctx context.Context, ref string) (target, tmux.Pane, erro
 	return t, p, err
 }
 
+// ClosePane removes the tmux pane that this process runs in, if it is the session's
+// own: for a host that ends well.
+func (c *Control) ClosePane(ctx context.Context, id string) {
+	pane := launcher.Getenv(c.Caller.Env, "TMUX_PANE")
+	if pane != "" && c.Tmux.InsideThisServer(launcher.Getenv(c.Caller.Env, "TMUX")) {
+		c.Tmux.ClosePane(ctx, pane, id) //nolint:errcheck // tmux closes it by itself, if later
+	}
+}
+
 // Capture is the text of the session's screen, as tmux has it.
 func (c *Control) Capture(ctx context.Context, ref string, o tmux.CaptureOptions) ([]byte, error) {
 	t, p, err := c.pane(ctx, ref)
