@@ -83,9 +83,12 @@ func (c *Control) endSupervisor(ctx context.Context, t target, r launcher.Readin
 	if err != nil || !alive {
 		return err
 	}
-	h, err := clients.Open(r.Super.Process)
-	if err != nil && !errors.Is(err, clients.ErrNoProcess) {
-		return session.Errorf(session.Unknown, "cannot prove the supervisor of session %s gone: %w", t.ID, err)
+	var h *clients.Handle
+	if !r.Super.Process.IsZero() {
+		h, err = clients.Open(r.Super.Process)
+		if err != nil && !errors.Is(err, clients.ErrNoProcess) {
+			return session.Errorf(session.Unknown, "cannot prove the supervisor of session %s gone: %w", t.ID, err)
+		}
 	}
 	if h != nil {
 		defer h.Close()
@@ -102,6 +105,10 @@ func (c *Control) endSupervisor(ctx context.Context, t target, r launcher.Readin
 		}
 	}
 	l, err := lock.Acquire(ctx, c.Home.Locks(), t.ID, lock.Life, c.Caller.Command, leaveWait)
+	if held, ok := errors.AsType[*lock.HeldError](err); ok { // by one that has not got as far as to say who it is
+		return session.Errorf(session.Unknown, "cannot prove the supervisor of session %s gone: %w; nothing else was touched", t.ID, err).
+			WithHint("kill -KILL %d   # it has started no agent", held.Holder.PID)
+	}
 	if err != nil {
 		return session.Errorf(session.Unknown, "cannot prove the supervisor of session %s gone: %w", t.ID, err)
 	}

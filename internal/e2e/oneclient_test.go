@@ -185,18 +185,35 @@ func TestLateSupervisorStartsNothing(t *testing.T) {
 }
 
 // A supervisor that is stopped (SIGSTOP) in its launch is ended before anybody takes
-// over; woken, it could do nothing.
+// over; woken, it could do nothing. One that has not written down who it is, is named
+// and left to the person.
 func TestStoppedSupervisorIsTakenOver(t *testing.T) {
-	for _, point := range []string{"supervisor.gate-spawned", "supervisor.receipt", "supervisor.opened"} {
-		t.Run(point, func(t *testing.T) {
+	for _, c := range []struct {
+		point    string
+		recorded bool
+	}{
+		{"supervisor.claimed", false},
+		{"supervisor.gate-spawned", false},
+		{"supervisor.receipt", true},
+		{"supervisor.may-open", true},
+		{"supervisor.opened", true},
+	} {
+		t.Run(c.point, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.unguardedAgent()
-			first := w.start([]string{"BERTHTEST_POINT=" + point + "=stop"}, "new", "unguarded", "--json", "--", request)
+			first := w.start([]string{"BERTHTEST_POINT=" + c.point + "=stop"}, "new", "unguarded", "--json", "--", request)
 			super := w.theSupervisor()
 			w.eventually("it is stopped", func() bool { return stopped(super) })
 			id := w.onlySession().ID
 			first.wait().want(1)
+			if !c.recorded {
+				w.run("restart", id).want(7).says(fmt.Sprintf("held by supervisor (pid %d", super), fmt.Sprintf("kill -KILL %d", super))
+				if !stopped(super) || w.starts() != 0 {
+					t.Fatalf("it was touched: stopped %t, %d starts", stopped(super), w.starts())
+				}
+				w.killed(super)
+			}
 			w.run("restart", id).want(0)
 			if alive(super) {
 				t.Fatal("the stopped supervisor lives")

@@ -76,7 +76,7 @@ func TestServeRefuses(t *testing.T) {
 	w.run("serve-conversation", "0000000000000000").want(3)
 	w.run("complete", r.ID).want(0)
 	w.run("serve-conversation", now.Run).want(4).says("was completed")
-	w.run("serve-conversation", "--launched", now.Run).want(4).says("was completed")
+	w.run("serve-conversation", "--launched", now.Run).want(0).says("the agent has ended")
 	w.nothingRuns()
 }
 
