@@ -34,7 +34,7 @@ func newBench(full, idle bool) (_ *bench, err error) {
 	b := &bench{full: full, idle: idle, dir: dir, berth: filepath.Join(dir, "berth"), client: filepath.Join(dir, "client")}
 	b.onClose(func() error { return os.RemoveAll(dir) })
 	for path, pkg := range map[string]string{b.berth: "berth", b.client: "berth/bench/client"} {
-		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, pkg)
+		build := exec.Command("go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-ldflags", "-s -w", "-o", path, pkg)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {

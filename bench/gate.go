@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"time"
 
 	"berth/clients"
+	"berth/internal/protocol"
 	"berth/launcher"
+	"berth/lock"
 	"berth/manifest"
 )
 
@@ -60,7 +63,7 @@ func (b *bench) gateOnce(dir string) (opened, first time.Duration, err error) {
 		return 0, 0, err
 	}
 	d := manifest.Dir(run)
-	err = errors.Join(os.Mkdir(d.Path("clients"), 0o700), os.WriteFile(d.Path(string(manifest.Supervised)), nil, 0o600))
+	err = errors.Join(os.Mkdir(d.Path("clients"), 0o700), os.WriteFile(d.Path(string(manifest.Launching)), nil, 0o600))
 	if err != nil {
 		return 0, 0, err
 	}
@@ -76,7 +79,14 @@ func (b *bench) gateOnce(dir string) (opened, first time.Duration, err error) {
 		c.Wait()
 		err = errors.Join(err, c.PTY.Close(), os.RemoveAll(run))
 	}()
-	// What a supervisor writes while its gate comes up.
+	// What a supervisor does while its gate comes up.
+	life, lerr := lock.Acquire(context.Background(), run, "session", lock.Life, "bench", 0)
+	aerr := d.Advance(manifest.Launching, manifest.Supervised)
+	socket, serr := protocol.Listen(d.Path("socket"))
+	if err := errors.Join(lerr, aerr, serr); err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, socket.Close(), life.Release()) }()
 	err = errors.Join(
 		d.WriteNative(manifest.Native{Provider: "bench", NativeID: "n", Source: "chosen"}),
 		d.WriteSupervisor(manifest.Supervisor{Process: clients.Self(), Phase: manifest.PhaseStarting}),

@@ -73,7 +73,9 @@ func (w *Watcher) run(c chan<- struct{}) {
 	var events chan fsnotify.Event
 	var errs chan error
 	if w.notify != nil {
-		defer w.notify.Close() //nolint:errcheck // nothing to save
+		// Linux takes about 10 ms to end a watch. Nobody has to wait for that: a command
+		// in front of a person would, and so would the launch it is in the middle of.
+		defer func() { go w.notify.Close() }() //nolint:errcheck // nothing to save
 		every, events, errs = RescanWatched, w.notify.Events, w.notify.Errors
 	}
 	tick := time.NewTicker(every)

@@ -54,10 +54,11 @@ func (s *loop) start() error {
 	if err != nil {
 		return err
 	}
-	// It comes up while the evidence is written, which takes about as long.
-	gate, err := launcher.StartGate(s.spec.Client)
-	if err != nil {
-		return err
+	gate := s.gate
+	if s.gate = nil; gate == nil {
+		if gate, err = launcher.StartGate(s.spec.Client); err != nil {
+			return err
+		}
 	}
 	c := &client{
 		scanner: new(screen.Scanner), tail: new(screen.Tail), size: s.spec.Client.Size, started: time.Now(),

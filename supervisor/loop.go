@@ -36,7 +36,8 @@ type loop struct {
 	phase      string
 	phaseSince time.Time
 	native     manifest.Native
-	client     *client // nil before the first
+	gate       *launcher.Client // of the first client, up already; nil once it is used
+	client     *client          // nil before the first
 	hosts      []*host
 	keyboard   *host             // who types; nil: nobody
 	coming     *handover         // the keyboard on its way

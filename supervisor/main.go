@@ -58,6 +58,10 @@ func supervise(spec launcher.Spec, birth *launcher.Birth, version string) (err e
 	if err := clients.BecomeSubreaper(); err != nil {
 		return fmt.Errorf("cannot adopt orphans: %w", err)
 	}
+	// The first client's gate takes longest to come up, so it begins to before anything
+	// else. It does nothing until told, and ends with us. If it cannot be started,
+	// start tries again and says why.
+	gate, _ := launcher.StartGate(spec.Client)
 	life, err := lock.Acquire(context.Background(), spec.Home.Locks(), spec.Session, lock.Life, "supervisor", lifeLockWait)
 	if err != nil {
 		return fmt.Errorf("cannot supervise run %s: %w", spec.Run, err)
@@ -71,5 +75,7 @@ func supervise(spec launcher.Spec, birth *launcher.Birth, version string) (err e
 		return err
 	}
 	point.Here("supervisor.claimed")
-	return newLoop(spec, version).run(birth)
+	s := newLoop(spec, version)
+	s.gate = gate
+	return s.run(birth)
 }
