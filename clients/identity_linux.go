@@ -43,12 +43,16 @@ var procIsOurs = sync.OnceValue(func() error {
 	return nil
 })
 
+// statSize is more than /proc/PID/stat has, in bytes.
+const statSize = 1 << 10
+
 // stat reads /proc/PID/stat.
 func stat(pid int) (procStat, error) {
 	if err := procIsOurs(); err != nil {
 		return procStat{}, err
 	}
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	r := procReader{buf: make([]byte, statSize)}
+	b, err := r.read("/proc/" + strconv.Itoa(pid) + "/stat")
 	switch {
 	case errors.Is(err, unix.ESRCH), errors.Is(err, fs.ErrNotExist) && errors.Is(unix.Kill(pid, 0), unix.ESRCH):
 		return procStat{}, fmt.Errorf("process %d: %w", pid, ErrNoProcess)

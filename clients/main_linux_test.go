@@ -139,6 +139,9 @@ func (a actor) play() {
 	if a.Stopped {
 		unix.Kill(os.Getpid(), unix.SIGSTOP)
 	}
+	for !a.Leave {
+		unix.Pause() // the runtime takes a process whose goroutines all wait for dead
+	}
 	<-leave
 }
 

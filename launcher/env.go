@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"berth/clients"
 	"berth/internal/point"
@@ -119,7 +120,9 @@ func Getenv(env []string, name string) string {
 var DefaultSize = protocol.Size{Cols: 120, Rows: 40}
 
 // Bin is the path of this program, for what we start and for BERTH_BIN.
-func Bin() (string, error) { return os.Executable() }
+func Bin() (string, error) { return bin() }
+
+var bin = sync.OnceValues(os.Executable)
 
 // Values fills a provider's templates.
 func (s Spec) Values() provider.Values {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"berth/internal/atomicfile"
 	"berth/internal/session"
@@ -101,14 +102,29 @@ func Publish(d Dir, m Manifest) (err error) {
 // about the run may be concluded from it, and it is never replaced.
 func (d Dir) Manifest() (Manifest, error) {
 	var m Manifest
-	err := atomicfile.ReadJSON(d.Path("manifest.json"), Schema, &m)
-	if err == nil && (m.Run == "" || m.Session == "" || m.Provider == "") {
+	if err := d.readManifest(&m, &m.Run, &m.Session, &m.Provider); err != nil {
+		return Manifest{}, err
+	}
+	return m, nil
+}
+
+// Worktree is Manifest for a list: only the work tree is kept.
+func (d Dir) Worktree() (string, error) {
+	var m struct{ Run, Session, Provider, Worktree string }
+	err := d.readManifest(&m, &m.Run, &m.Session, &m.Provider)
+	return m.Worktree, err
+}
+
+// readManifest reads into v, of whose fields those needed must then say something.
+func (d Dir) readManifest(v any, needed ...*string) error {
+	err := atomicfile.ReadJSON(d.Path("manifest.json"), Schema, v)
+	if err == nil && slices.ContainsFunc(needed, func(s *string) bool { return *s == "" }) {
 		err = fmt.Errorf("cannot read %s: run, session or provider is missing", d.Path("manifest.json"))
 	}
 	if err != nil {
-		return Manifest{}, session.Errorf(session.Unknown, "%w", err)
+		return session.Errorf(session.Unknown, "%w", err)
 	}
-	return m, nil
+	return nil
 }
 
 // PromptSent reports whether the opening request of the run went out, wholly or in

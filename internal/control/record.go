@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"berth/clients"
@@ -30,6 +31,8 @@ func (c *Control) List(ctx context.Context, f registry.Filter) ([]session.Record
 	if err != nil {
 		return nil, "", err
 	}
+	// What a list makes is kept to its end: there is little for a collector to find.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	out := make([]session.Record, len(page.Entries))
 	each(len(out), func(i int) { out[i] = c.record(c.target(page.Entries[i])) })
 	return out, page.Next, nil
@@ -76,11 +79,11 @@ func (c *Control) record(t target) session.Record {
 
 // evidence fills in what the run directory says.
 func (c *Control) evidence(r *session.Record, t target, l launcher.Readiness, e *session.Evidence, s *session.Situation) {
-	if m, err := t.dir.Manifest(); err != nil {
+	worktree, err := t.dir.Worktree()
+	if err != nil {
 		s.Unknown = err.Error()
-	} else if m.Worktree != "" {
-		r.Workspace.Worktree = &m.Worktree
 	}
+	r.Workspace.Worktree = text(worktree)
 	r.Phase, r.Resumable = l.Phase, l.Resumable()
 	r.Reason, r.NativeID = text(l.Reason), text(l.Native.NativeID)
 	if l.Life.Status == clients.Unknown && l.Phase != session.Starting {
