@@ -122,6 +122,7 @@ func odd(mark string, n int) []byte {
 // odd arguments and an odd directory arrive byte for byte, and nothing of request and
 // environment is in any process's argv.
 func TestBytesArrive(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const promptMark, envMark = "mark-of-the-prompt", "mark-of-the-environment"
 	var templates []string
@@ -177,6 +178,7 @@ func TestBytesArrive(t *testing.T) {
 // A provider that takes its request as an argument gets it byte for byte, and no
 // other process has it.
 func TestBytesArriveAsAnArgument(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const mark = "mark-of-the-prompt"
 	dir := w.byteAgent([]string{"--prompt={prompt}"}, `prompt = "argv"`)
@@ -199,6 +201,7 @@ func TestBytesArriveAsAnArgument(t *testing.T) {
 
 // An argument can be 128 KiB at most: that is the kernel's word, told at once.
 func TestARequestTooLongForAnArgument(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.byteAgent([]string{"{prompt}"}, `prompt = "argv"`)
 	res := w.runWith(nil, bytes.Repeat([]byte("x"), 1<<20), "new", "bytes", "--prompt-file", "-").want(1)

@@ -42,6 +42,7 @@ var endCrashes = []endCrash{
 // next command names, and that open or restart settles: never two clients, and
 // nothing left when it is stopped.
 func TestEndCrash(t *testing.T) {
+	t.Parallel()
 	for _, c := range endCrashes {
 		for _, next := range []string{"open", "restart", "a restart that waited"} {
 			t.Run(c.name+", then "+next, func(t *testing.T) {
@@ -127,6 +128,7 @@ func (w *world) isClosed(id, arm string) {
 // Any one process of a running session is killed from outside: the others go on or
 // end, the state says which, and the session can be taken up again.
 func TestKilledWhileRunning(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		kill   func(w *world) int

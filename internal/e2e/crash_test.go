@@ -56,6 +56,7 @@ var launchCrashes = []launchCrash{
 // the next command names, and that open or restart settles: with one client at most
 // at every instant, the request sent once, and nothing left when it is stopped.
 func TestLaunchCrash(t *testing.T) {
+	t.Parallel()
 	for _, c := range launchCrashes {
 		for _, next := range []string{"open", "restart", "a restart that waited"} {
 			if next == "a restart that waited" && c.point == "command.tmux-session" {

@@ -20,6 +20,7 @@ import (
 // success that is not one, the error names the file, other sessions go on, and with
 // room again the session is resumed or started, once.
 func TestEachWriteThatFails(t *testing.T) {
+	t.Parallel()
 	type row struct {
 		op string
 		// What `new` does: its exit status, and what it says; "" is not looked at.
@@ -123,6 +124,7 @@ func (w *world) theOther(than session.Record) session.Record {
 // lost, the running agent runs on, what cannot be done says why, and with room again
 // all of it can be done.
 func TestAFullDisk(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	room := w.smallHome("1m")
 	w.env = append(w.env, "DEMO_AGENT_HOME="+filepath.Join(filepath.Dir(w.home), "demo"))
@@ -184,6 +186,7 @@ func TestAFullDisk(t *testing.T) {
 
 // A home on 64 KiB cannot even begin: that is said at once, and nothing is started.
 func TestADiskTooSmallForAHome(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.smallHome("64k")
 	res := w.run("new", "demo", "--", "hello").want(1)

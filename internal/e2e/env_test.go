@@ -85,6 +85,7 @@ func (w *world) from(setup string, env []string, args ...string) result {
 // However berth is called, its client starts with default dispositions and an empty
 // mask: an agent that ignores INT or blocks TERM could not be stopped politely.
 func TestClientsStartWithDefaultSignals(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		run  func(w *world, args ...string) result
@@ -113,6 +114,7 @@ func TestClientsStartWithDefaultSignals(t *testing.T) {
 
 // The same from a pane: tmux ignores TTIN and TTOU, and a pane's program inherits it.
 func TestClientsOfPanesStartWithDefaultSignals(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	dir := w.mirrorAgent()
 	r := w.run("new", "mirror", "--json").want(0).record()
@@ -154,6 +156,7 @@ func wantDefaultSignals(t *testing.T, mirrored []string) {
 // The tmux server was started from another environment long ago: a client gets the
 // variables, umask and limits of the command that started it, and nothing else's.
 func TestClientsGetTheCallersEnvironment(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	dir := w.mirrorAgent()
 	w.from("umask 022; ulimit -S -n 1024", []string{"STALE=from-long-ago", "CHANGED=long-ago"}, "new", "mirror").want(0)
@@ -218,6 +221,7 @@ func (w *world) wantPrivate() {
 // Typed by an agent, or in a terminal that says much of itself, a command starts a
 // client that knows of neither.
 func TestMarkersDoNotReachTheClient(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	dir := w.mirrorAgent()
 	markers := []string{

@@ -28,6 +28,7 @@ func events(t *testing.T, out string) []manifest.Event {
 // The events of all sessions come as one stream in the order of time, those of one
 // session alone, and --follow goes on with what happens, new sessions included.
 func TestEventsMergeAndFollow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a, b := w.newDemo("a"), w.newDemo("b")
 	all := events(t, w.run("events").want(0).out)

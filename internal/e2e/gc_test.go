@@ -14,6 +14,7 @@ import (
 
 // gc removes litter and nothing else; --dry-run only says so.
 func TestGCRemovesLitterOnly(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	live, dead := w.newDemo("live"), w.newDemo("dead")
 	syscall.Kill(dead.Supervisor.PID, syscall.SIGKILL)

@@ -17,7 +17,7 @@ import (
 // An agent writes as fast as it can while the keyboard goes from terminal to terminal:
 // what the holders were shown after their pictures is all it wrote, in order, nothing
 // twice, and never cut inside a sequence.
-func TestMovedWhileOutputFloods(t *testing.T) {
+func TestMovedWhileOutputFloods(t *testing.T) { // not beside others: it is about who gets time
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	w.tmuxHost(p.ID)
@@ -69,7 +69,7 @@ var sizeLine = regexp.MustCompile(`\x1b7\x1b\[1;1H\x1b\[2Ksize \d+x\d+\x1b8`)
 // What is typed by holder after holder reaches the agent once and in order: the last
 // keys before a move, and the first at the new place, which come before it has the
 // keyboard. What the old place types after the move is nobody's.
-func TestTypedByOneHolderAfterTheOther(t *testing.T) {
+func TestTypedByOneHolderAfterTheOther(t *testing.T) { // not beside others: it is about who gets time
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	w.tmuxHost(p.ID)
@@ -132,7 +132,7 @@ func (x *tty) leaves() int {
 }
 
 // Of two who come at once the later wins, and the earlier is told by whom.
-func TestTwoMoversAtOnce(t *testing.T) {
+func TestTwoMoversAtOnce(t *testing.T) { // not beside others: it is about who gets time
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	pane := w.tmuxHost(p.ID)
@@ -163,7 +163,7 @@ func TestTwoMoversAtOnce(t *testing.T) {
 
 // A holder that is frozen in the middle of a flood loses the keyboard all the same;
 // when it wakes, it says where the session went, and ends 0.
-func TestMovedFromAFrozenHolder(t *testing.T) {
+func TestMovedFromAFrozenHolder(t *testing.T) { // not beside others: it is about who gets time
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	x := w.open("open", p.ID)
@@ -183,6 +183,7 @@ func TestMovedFromAFrozenHolder(t *testing.T) {
 // A paste that the old place never finished is closed for the agent, once, whether it
 // lost the keyboard or its life.
 func TestOpenPasteIsClosed(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name string
 		lose func(w *world, p probed, x *tty)

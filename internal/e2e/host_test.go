@@ -1,3 +1,5 @@
+//go:build linux
+
 package e2e
 
 import (
@@ -18,6 +20,7 @@ import (
 // A terminal leaves in every way there is: the agent goes on, the keyboard and the
 // size go back to the pane, and held_by says so.
 func TestKeyboardGoesBack(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	pane := w.tmuxHost(p.ID)
@@ -106,6 +109,7 @@ func modesReset(t *testing.T, stream string) {
 // Somebody attached to the pane holds the session; somebody who only reads does not;
 // a second terminal is refused while one holds it.
 func TestWhoHolds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	attach := func(more ...string) *tty {
@@ -156,6 +160,7 @@ func TestWhoHolds(t *testing.T) {
 
 // In a pane, which is left by tmux's own detach, the detach key is the agent's.
 func TestDetachKeyInAPaneIsTheAgents(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	pane := *w.tmuxHost(p.ID).Pane
@@ -166,6 +171,7 @@ func TestDetachKeyInAPaneIsTheAgents(t *testing.T) {
 // Leaving and coming back at once is never refused, though the supervisor, busy, hears
 // of both at the same time.
 func TestOpenRightAfterLeaving(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	w.tmuxHost(r.ID)
@@ -192,6 +198,7 @@ func TestOpenRightAfterLeaving(t *testing.T) {
 // An agent that is stuck and reads nothing keeps nobody: a person who pasted a megabyte
 // into it leaves as ever, and the agent gets all of it when it goes on.
 func TestStuckAgentKeepsNobody(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	w.tmuxHost(p.ID)
@@ -215,6 +222,7 @@ func TestStuckAgentKeepsNobody(t *testing.T) {
 // A terminal's answer right behind the detach key, in one read, is no reason to wait
 // for another, and goes nowhere.
 func TestAnswerBehindTheDetachKey(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	w.tmuxHost(p.ID)
@@ -233,7 +241,7 @@ func TestAnswerBehindTheDetachKey(t *testing.T) {
 
 // A host that is frozen while the agent writes 20 MB: the agent runs on, and the
 // terminal shows the right end when it wakes.
-func TestFrozenHost(t *testing.T) {
+func TestFrozenHost(t *testing.T) { // not beside others: it is about who gets time
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	x := w.open("open", p.ID)
@@ -260,7 +268,7 @@ func TestFrozenHost(t *testing.T) {
 }
 
 // A terminal that is only slow makes the agent wait, and gets every line.
-func TestSlowHostLosesNothing(t *testing.T) {
+func TestSlowHostLosesNothing(t *testing.T) { // not beside others: it is about who gets time
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	cmd := w.command(context.Background(), nil, "open", p.ID)
@@ -304,6 +312,7 @@ func TestSlowHostLosesNothing(t *testing.T) {
 // ctrl-Z in an agent without a shell above it: the person is back at their own shell,
 // the agent was continued, and the session can be opened again.
 func TestSuspendDetaches(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	x := w.openFromShell("open", r.ID)
@@ -333,6 +342,7 @@ func TestSuspendDetaches(t *testing.T) {
 
 // What supervisors hold does not grow with the terminals that come and go.
 func TestAttachAndDetachLeaveNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	w.tmuxHost(r.ID)

@@ -26,6 +26,7 @@ func (w *world) agentAt(r session.Record) *tty {
 // had to start the tmux server: it outlives the one it was started from, and nothing
 // of it carries that one's marks.
 func TestNewInsideOutlivesTheOuter(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	outer := w.newDemo("outer")
 	w.killed(w.tmuxServer())
@@ -82,6 +83,7 @@ func TestNewInsideOutlivesTheOuter(t *testing.T) {
 // command that asked. With the command killed as soon as its request is on disk, and
 // before it could ring, the request alone does it.
 func TestOwnSession(t *testing.T) {
+	t.Parallel()
 	for _, how := range []struct{ name, arm string }{
 		{"to the end", ""},
 		{"killed after its request", "BERTHTEST_POINT=command.requested=kill "},
@@ -140,6 +142,7 @@ func (w *world) restartedItself(r session.Record, x *tty) {
 // A stop that comes from outside in the middle of a restart from inside waits for it,
 // and then has the last word.
 func TestStopDuringRestartFromInside(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	gate := filepath.Join(w.cwd, "gate")
 	r := w.runWith([]string{"BERTHTEST_POINT=supervisor.next-client=wait:" + gate}, nil, "new", "demo", "--json", "--", "hello").want(0).record()
@@ -164,6 +167,7 @@ func TestStopDuringRestartFromInside(t *testing.T) {
 // Whoever runs inside a session cannot take it over from a supervisor that is gone:
 // it would end itself and leave the rest. It is refused, and nothing is touched.
 func TestTakeOverFromInside(t *testing.T) {
+	t.Parallel()
 	for _, verb := range []string{"stop", "restart", "complete"} {
 		t.Run(verb, func(t *testing.T) {
 			w := newWorld(t)
@@ -196,6 +200,7 @@ func TestTakeOverFromInside(t *testing.T) {
 // One home is one home, whatever the environment it is used from: one tmux server,
 // one socket directory.
 func TestOneServerForEveryEnvironment(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	// A configuration that lies about in a directory is nobody's.
 	if err := os.WriteFile(filepath.Join(w.cwd, "config.toml"), []byte("this is not ours"), 0o600); err != nil {
@@ -245,6 +250,7 @@ func TestOneServerForEveryEnvironment(t *testing.T) {
 // The socket directory is cleaned away under living sessions: the next command that
 // needs them finds them again, with the same client and the same tmux server.
 func TestSocketsCleanedAway(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name string
 		next func(w *world, r session.Record)

@@ -20,6 +20,7 @@ func (w *world) shell(script string, more ...string) {
 // What is wrong with a start is one error with the real cause, before anything is
 // recorded.
 func TestNothingIsStarted(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		prep func(w *world)
@@ -88,6 +89,7 @@ func emptyDir(w *world) string {
 // The directory is deleted while a session is stopped: its restart is refused before
 // anything starts, and works once the directory is back.
 func TestDirectoryDeleted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	dir := filepath.Join(w.cwd, "gone")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -114,6 +116,7 @@ func TestDirectoryDeleted(t *testing.T) {
 // The directory is replaced between the check and the start: what would run in
 // another place than the one asked for does not run.
 func TestDirectoryReplaced(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.unguardedAgent()
 	dir, away := filepath.Join(w.cwd, "here"), filepath.Join(w.cwd, "away")
@@ -140,6 +143,7 @@ func TestDirectoryReplaced(t *testing.T) {
 // A client that ends at once with a status is reported with it and with what it
 // wrote, every time, and nothing of it is left.
 func TestEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.shell("echo its last words; exit 3")
 	for i := range soak(8, 200) {
@@ -159,6 +163,7 @@ func TestEndsAtOnce(t *testing.T) {
 // A live client that cannot be resumed by the deadline: running, not resumable yet,
 // exit 5, why, and how to join; it stays, unless it was to be killed.
 func TestNotResumableInTime(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		flags string
@@ -199,6 +204,7 @@ func TestNotResumableInTime(t *testing.T) {
 
 // Sessions that no waiting makes resumable are no failure.
 func TestNotToBeResumable(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.shell("sleep 1000")
 	r := w.run("new", "demo", "--json").want(0).record()
@@ -226,6 +232,7 @@ func TestNotToBeResumable(t *testing.T) {
 
 // What cannot be read is not guessed, not replaced, and hides nobody else.
 func TestUnreadableManifest(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	bad, good := w.newDemo("bad"), w.newDemo("good")
 	w.run("stop", bad.ID).want(0)
@@ -262,6 +269,7 @@ func TestUnreadableManifest(t *testing.T) {
 
 // A program that may be run and not read has no digest, and is started all the same.
 func TestUnreadableExecutable(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	if os.Geteuid() == 0 {
 		// Root reads everything; a program that removes itself is as unreadable.

@@ -10,6 +10,7 @@ import (
 // Move here: the client runs on, half-typed words come along, and the place it was
 // moved from says where it went and ends 0.
 func TestMoveTakesKeyboardScreenAndHalfTypedWords(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("first words")
 	a := w.open("open", r.ID)
@@ -38,6 +39,7 @@ func TestMoveTakesKeyboardScreenAndHalfTypedWords(t *testing.T) {
 // Replace: the old client ends, the conversation is resumed in a new one here, and
 // the old place ends 0.
 func TestReplaceResumesHere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("keep this")
 	a := w.open("open", r.ID)

@@ -43,6 +43,7 @@ func (w *world) starts() int { return len(agentLog(w.agentLogPath(), "start")) }
 // Many commands start one session right after its client exited: one of them does,
 // and the others find the same client.
 func TestOneStartOfMany(t *testing.T) {
+	t.Parallel()
 	const many = 8
 	w := newWorld(t)
 	w.unguardedAgent()
@@ -88,6 +89,7 @@ func TestOneStartOfMany(t *testing.T) {
 // A session that has no native id yet is started again at once: the guard is the run,
 // not the provider's id.
 func TestStartedTwiceWithoutAnID(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.config(fmt.Sprintf("[provider.mute]\nstart = %s\nresume = [\"/bin/false\", \"{native_id}\"]\nnative_id = \"announced\"\nready = \"start\"\n",
 		tomlArray(roleArgv("unguarded", w.agentLogPath()))))
@@ -159,6 +161,7 @@ func stopped(pid int) bool {
 // A launch that took too long was given up, and its command said so. What comes late
 // starts nothing.
 func TestLateSupervisorStartsNothing(t *testing.T) {
+	t.Parallel()
 	for _, point := range []string{"launcher.supervisor-started", "supervisor.claimed", "supervisor.gate-spawned", "supervisor.receipt"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel() // each waits out the deadline of a launch
@@ -188,6 +191,7 @@ func TestLateSupervisorStartsNothing(t *testing.T) {
 // over; woken, it could do nothing. One that has not written down who it is, is named
 // and left to the person.
 func TestStoppedSupervisorIsTakenOver(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		point    string
 		recorded bool
@@ -226,6 +230,7 @@ func TestStoppedSupervisorIsTakenOver(t *testing.T) {
 // The next client of a restart fails to start: the session says so, stays resumable,
 // and the old client is not reported alive.
 func TestNextClientFails(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	self := filepath.Join(w.cwd, "agent")
 	script := func(body string) {
@@ -259,6 +264,7 @@ func TestNextClientFails(t *testing.T) {
 // An open right after a stop, over and over: each waits, bounded, and finds the
 // session free.
 func TestOpenAfterStop(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.unguardedAgent()
 	r := w.run("new", "unguarded", "--json", "--", request).want(0).record()
@@ -288,6 +294,7 @@ func TestOpenAfterStop(t *testing.T) {
 
 // A lock holder is killed: the next one has the lock, and nobody unlinks the file.
 func TestLockOfTheKilled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.unguardedAgent()
 	b := w.barrier("release")
@@ -317,7 +324,7 @@ func TestLockOfTheKilled(t *testing.T) {
 }
 
 // Many launches at once: all are resumable, none twice.
-func TestManyLaunchesAtOnce(t *testing.T) {
+func TestManyLaunchesAtOnce(t *testing.T) { // not beside others: it is about who gets time
 	many := soak(20, 200)
 	w := newWorld(t)
 	w.unguardedAgent()
@@ -349,6 +356,7 @@ func TestManyLaunchesAtOnce(t *testing.T) {
 // Reconcile leaves a launch alone while it is under way, and settles one whose
 // launcher was killed.
 func TestReconcileAndALaunch(t *testing.T) {
+	t.Parallel()
 	t.Run("under way: left alone", func(t *testing.T) {
 		for _, point := range []string{"command.row", "command.claimed", "supervisor.gate-spawned"} {
 			w := newWorld(t)

@@ -23,6 +23,7 @@ func (w *world) super(r session.Record) manifest.Supervisor {
 // A client that is killed comes back by policy, in the same conversation and under
 // the same supervisor; one that a person quit or stopped does not.
 func TestPolicyBringsTheConversationBack(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.run("new", "demo", "--restart", "on-failure", "--json", "--", "come back").want(0).record()
 	syscall.Kill(r.Client.PID, syscall.SIGKILL)
@@ -55,6 +56,7 @@ func TestPolicyBringsTheConversationBack(t *testing.T) {
 // A client that fails at once, again and again, is held after five failures; stop
 // during the back-off keeps it stopped, restart clears the counter.
 func TestPolicyBacksOffAndAPersonIsQuicker(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.run("new", "demo", "--restart", "always", "--json", "--", "hello").want(0).record()
 	syscall.Kill(r.Client.PID, syscall.SIGKILL)

@@ -17,6 +17,7 @@ import (
 // somebody else's or a link, is refused with the command that mends it; the agent
 // runs on, and after that command all is as before.
 func TestWhatIsNotPrivateIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, says string
 		spoil      func(t *testing.T, dir string)
@@ -83,6 +84,7 @@ func TestWhatIsNotPrivateIsRefused(t *testing.T) {
 
 // What a newer berth wrote is refused by name and left alone.
 func TestNewerSchemasAreRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	w.run("stop", r.ID).want(0)
@@ -121,6 +123,7 @@ func TestNewerSchemasAreRefused(t *testing.T) {
 // A mistake in config.toml is told with file and line, whatever the command, and
 // nothing is started.
 func TestConfigurationMistakes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	path := filepath.Join(filepath.Dir(w.home), "config", "berth", "config.toml")
 	for _, c := range []struct{ name, text, says string }{

@@ -15,6 +15,7 @@ import (
 // The supervisor dies while the opening request is being sent: it is never sent
 // again, and that is said.
 func TestRequestIsNotSentTwice(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		provider string
@@ -56,6 +57,7 @@ func TestRequestIsNotSentTwice(t *testing.T) {
 // A request that goes by an argument goes once, too, and is typed to a client that
 // is resumed before it ever went.
 func TestRequestInAnArgument(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		point       string
 		asked, told int // how often in an argument, how often typed
@@ -100,6 +102,7 @@ func (w *world) asked() (n int) {
 // A requester dies after writing its request, which nobody carries out. The next
 // client of the run is not the one it is meant for.
 func TestStaleRequest(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.unguardedAgent()
 	r := w.run("new", "unguarded", "--json", "--", request).want(0).record()

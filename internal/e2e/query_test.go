@@ -83,6 +83,7 @@ func (x *tty) reportsCursor(delay time.Duration) (asked func() int) {
 // answers, one that does not, one that comes in the middle. No terminal ever gets a
 // query but the one for the cursor, and nothing is typed into the agent but answers.
 func TestQueriesAreAnsweredOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	pane := w.tmuxHost(p.ID)
@@ -124,6 +125,7 @@ func TestQueriesAreAnsweredOnce(t *testing.T) {
 // Answers come in the order of the questions, also when one waits for a slow terminal:
 // agents take the answer to a later question for a no to an earlier one.
 func TestAnswersKeepTheirOrder(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	w.tmuxHost(p.ID)
@@ -140,6 +142,7 @@ func TestAnswersKeepTheirOrder(t *testing.T) {
 
 // A host that joins while the agent asks, over and over: each time one answer.
 func TestQueriesWhileHostsComeAndGo(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	w.tmuxHost(p.ID)
@@ -170,6 +173,7 @@ func TestQueriesWhileHostsComeAndGo(t *testing.T) {
 // A terminal that answers after the supervisor has answered for it: the late answer is
 // typed nowhere.
 func TestLateAnswerIsNotTyped(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.newProbe("probe")
 	w.tmuxHost(p.ID)

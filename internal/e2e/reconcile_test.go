@@ -25,6 +25,7 @@ func (w *world) reconcile(env ...string) map[string]control.Settled {
 // After a crash reconcile records what nobody saw, makes what is missing, leaves the
 // healthy alone, and finds nothing to do the second time.
 func TestReconcileSettlesEachOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	healthy, crashed := w.newDemo("healthy"), w.newDemo("crashed")
 	syscall.Kill(crashed.Supervisor.PID, syscall.SIGKILL)
@@ -53,6 +54,7 @@ func TestReconcileSettlesEachOnce(t *testing.T) {
 
 // A lost tmux server takes the screens with it; reconcile makes them again.
 func TestReconcileMakesLostScreensAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("still here")
 	server := w.tmuxServer()
@@ -67,6 +69,7 @@ func TestReconcileMakesLostScreensAgain(t *testing.T) {
 // After a reboot everything is interrupted; restart --interrupted brings each back to
 // its own conversation, and leaves alone what a person stopped or quit.
 func TestRestartInterruptedAfterAReboot(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const n = 4
 	var before [n]session.Record

@@ -30,6 +30,7 @@ var recordKeys = []string{
 // The record of `new --json` and `show --json` is the golden one, but for what differs
 // from run to run.
 func TestRecordIsPinned(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	made := w.run("new", "demo", "--title", "Flaky test", "--model", "opus", "--json", "--", "hello").want(0)
 	r := made.record()
@@ -72,6 +73,7 @@ func TestRecordIsPinned(t *testing.T) {
 
 // The numbers in a record are those of real processes, and its lines work.
 func TestRecordIsTrue(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	made := w.run("new", "demo", "--json", "--", "hello").want(0)
 	r := made.record()
@@ -98,6 +100,7 @@ func TestRecordIsTrue(t *testing.T) {
 // The record matches wire/session.json: every key of it is there, of the same type
 // or null.
 func TestRecordMatchesTheWire(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	x := w.open("new", "demo", "--title", "Flaky test", "--foreground", "--", "hello")
 	x.waitFor("You said: hello")

@@ -96,6 +96,7 @@ func blabber(args []string) int {
 // the registry and in the agent's own history. Not in an argv, not in a file of the
 // home, not in tmux, not in anything that berth says.
 func TestSecretsStayWhereTheyBelong(t *testing.T) {
+	t.Parallel()
 	const (
 		promptSecret = "prompt-secret-5f1c9a7e3b"
 		envSecret    = "env-secret-0d82e6b4c97a15"
@@ -196,6 +197,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 // A second client of a conversation shows the request again, which is masked all the
 // same when it fails.
 func TestSecretsOfAResumedConversationAreMasked(t *testing.T) {
+	t.Parallel()
 	const promptSecret = "prompt-secret-5f1c9a7e3b"
 	w := newWorld(t)
 	history := filepath.Join(filepath.Dir(w.home), "history")

@@ -14,6 +14,7 @@ import (
 
 // serve-conversation from a script: a run that is launched is left as it is.
 func TestServeIsIdempotent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	for range 3 {
@@ -27,6 +28,7 @@ func TestServeIsIdempotent(t *testing.T) {
 // serve-conversation run first, from a unit with next to no environment and without
 // a terminal, launches the run by itself; so does one after the agent has ended.
 func TestServeLaunches(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.runWith([]string{"BERTHTEST_POINT=command.published=kill"}, nil, "new", "demo", "--", "hello from the unit").want(-1)
 	s := w.onlySession()
@@ -62,6 +64,7 @@ func TestServeLaunches(t *testing.T) {
 // What serve-conversation does not launch, it says, with a status that a unit can
 // act on.
 func TestServeRefuses(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	w.run("restart", "--fresh", r.ID).want(0)
@@ -83,6 +86,7 @@ func TestServeRefuses(t *testing.T) {
 // In a terminal it hosts at once and passes the agent's status on; a pane that is
 // told that the run is launched starts nothing when the agent has ended since.
 func TestServeInATerminal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.shell("echo up; read line; exit 3")
 	r := w.run("new", "it", "--json").want(0).record()

@@ -11,6 +11,7 @@ import (
 
 // The life of a conversation, from an empty machine to attach, restart and back.
 func TestSpine(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	if !r.Resumable || r.State != "active" || r.Client == nil || r.NativeID == nil {
@@ -56,6 +57,7 @@ func TestSpine(t *testing.T) {
 // A terminal borrows the keyboard from a pane nobody looks at, leaves, and the
 // keyboard goes back; a second terminal is refused while the first holds it.
 func TestOpenBorrowsAndRefuses(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("first words")
 	x := w.open("open", r.ID)

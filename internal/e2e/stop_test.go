@@ -25,6 +25,7 @@ import (
 
 // Whatever an agent starts is gone when stop returns 0, and the count is told.
 func TestStopEndsTheWholeTree(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ name, flags string }{
 		{"an agent that listens", ""},
 		{"an agent that ignores HUP and TERM", "--ignore-term"},
@@ -89,6 +90,7 @@ func (w *world) stop(id string) control.Ended {
 
 // Agents whose tree is not ended by ending the agent.
 func TestStopInsists(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, script string
 		atLeast      int
@@ -119,6 +121,7 @@ func TestStopInsists(t *testing.T) {
 
 // Nothing to stop is success, and says so, however it came to be gone.
 func TestStopOfSomethingGone(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name string
 		end  func(w *world, r session.Record)
@@ -152,6 +155,7 @@ func TestStopOfSomethingGone(t *testing.T) {
 // An agent in the middle of a tool call is asked politely first: it ends by itself,
 // its history is whole, and the tool is gone.
 func TestStopInTheMiddleOfATool(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	x := w.open("open", r.ID)
@@ -189,6 +193,7 @@ func TestStopInTheMiddleOfATool(t *testing.T) {
 // What cannot be killed is told by pid, and goes on being ours: what ends it later
 // is not taken for what was asked.
 func TestStopThatFails(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	thaw := freeze(t, r.Client.PID)
@@ -239,6 +244,7 @@ func freeze(t *testing.T, pid int) (thaw func()) {
 // A clean exit takes the tmux session away; a failure keeps it with the last screen,
 // and the next client has the same pane.
 func TestPaneAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, typed string
 		kept        bool
@@ -303,6 +309,7 @@ func (w *world) oneAfterTheOther(r session.Record) {
 // Stop, restart and open released together, over and over: the last request wins,
 // state and processes agree, and there are never two clients.
 func TestLastWordWins(t *testing.T) {
+	t.Parallel()
 	rounds := soak(20, 200)
 	w := newWorld(t)
 	w.unguardedAgent()

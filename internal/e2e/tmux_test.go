@@ -19,6 +19,7 @@ import (
 
 // Whatever a title holds, the tmux name is ours, safe, and what tmux prints.
 func TestTitlesAreNotTmuxNames(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for name, title := range map[string]string{
 		"dots and colons":  "a.b:c.0",
@@ -50,6 +51,7 @@ func TestTitlesAreNotTmuxNames(t *testing.T) {
 // The operator splits the pane, renames the session, counts from 1: we still find our
 // pane, and stop takes only that away.
 func TestPeopleRearrangeTmux(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.tmuxConf("set -g base-index 1\nset -g pane-base-index 1\n")
 	r := w.newDemo("hello")
@@ -86,6 +88,7 @@ func (w *world) tmuxConf(text string) {
 // A person's own tmux.conf, broken, slow or hostile, keeps no launch from working,
 // and doctor says what is wrong with it.
 func TestHostileTmuxConf(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ name, conf, doctor string }{
 		{"broken line", "set -g mouse off\nno-such-command here\n", "no-such-command"},
 		{"unknown option", "set -g no-such-option 1\n", "no-such-option"},
@@ -126,6 +129,7 @@ func TestHostileTmuxConf(t *testing.T) {
 // The socket of the live server is deleted: it is the same server afterwards, with
 // the same session.
 func TestDeletedTmuxSocket(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	pane, server := *w.tmuxHost(r.ID).Pane, w.tmuxServer()
@@ -156,6 +160,7 @@ func TestDeletedTmuxSocket(t *testing.T) {
 
 // The tmux server is frozen: list works, nothing is called dead, every command ends.
 func TestFrozenTmuxServer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	w.tmuxHost(r.ID)
@@ -198,6 +203,7 @@ func TestFrozenTmuxServer(t *testing.T) {
 
 // new right after the last session has ended, and its tmux session with it.
 func TestNewAfterTheLast(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for round := range soak(20, 200) {
 		r := w.newDemo(fmt.Sprint("round ", round))
@@ -213,6 +219,7 @@ func TestNewAfterTheLast(t *testing.T) {
 
 // The command is killed while tmux makes the session. The next one adopts it.
 func TestCommandKilledWhileTmuxCreates(t *testing.T) {
+	t.Parallel()
 	for _, point := range []string{"before", "after"} {
 		t.Run(point, func(t *testing.T) {
 			w := newWorld(t)
@@ -272,6 +279,7 @@ exec %[1]s "$@"
 // The tmux server is killed with three live sessions: the agents go on, their events
 // say so, and each way to look at one makes its tmux session again with its screen.
 func TestTmuxServerKilled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rs := []session.Record{w.newDemo("one"), w.newDemo("two"), w.newDemo("three")}
 	for _, r := range rs {
@@ -316,6 +324,7 @@ func (w *world) event(r session.Record, name string) bool {
 
 // Closing a pane by hand ends exactly that client.
 func TestPaneClosedByHand(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name string
 		verb func(r session.Record, pane string) []string
@@ -351,6 +360,7 @@ func TestPaneClosedByHand(t *testing.T) {
 // attach from inside tmux: in a pane of the same server the client is switched; in
 // another server's the command to type is named; without a terminal it says so.
 func TestAttachFromInside(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a, b := w.newDemo("first"), w.newDemo("second")
 	w.tmuxHost(b.ID)
@@ -402,6 +412,7 @@ func (w *world) own(socket string, args ...string) string {
 // Two homes and the person's own tmux server on one machine: neither sees, names or
 // ends what is another's.
 func TestTwoHomesAndAPersonsTmux(t *testing.T) {
+	t.Parallel()
 	w, v := newWorld(t), newWorld(t)
 	own := w.ownTmux()
 	w.own(own, "new-session", "-d", "-s", "mine", "sleep", "1000")
@@ -435,6 +446,7 @@ func TestTwoHomesAndAPersonsTmux(t *testing.T) {
 
 // Without tmux: new says so at once; terminals work.
 func TestWithoutTmux(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	bin := filepath.Join(filepath.Dir(w.home), "bin")
 	if err := os.MkdirAll(bin, 0o700); err != nil {
@@ -477,6 +489,7 @@ func TestWithoutTmux(t *testing.T) {
 // The pane's host outlives clients: it joins the next supervisor, and the pane of a
 // client that failed is given a new host.
 func TestPaneJoinsTheNextClient(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	first := w.tmuxHost(r.ID)
@@ -501,6 +514,7 @@ func TestPaneJoinsTheNextClient(t *testing.T) {
 
 // capture right after new shows the screen, every time.
 func TestCaptureRightAfterNew(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for round := range soak(5, 100) {
 		r := w.newDemo(fmt.Sprint("words ", round))
@@ -514,6 +528,7 @@ func TestCaptureRightAfterNew(t *testing.T) {
 // A person in a pane that they split off opens another session there: it is a terminal
 // like any other, with keyboard and detach key.
 func TestOpenInASplitPane(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a, b := w.newDemo("first"), w.newDemo("second")
 	pane := *w.tmuxHost(a.ID).Pane

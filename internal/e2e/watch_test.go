@@ -51,6 +51,7 @@ func (w *world) attached(r session.Record) *tty {
 
 // Somebody comes to one pane of several and goes: only that pane's host asks tmux.
 func TestOnlyTheLookedAtCount(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	calls := w.tmuxCalls()
 	var rs []session.Record
@@ -86,6 +87,7 @@ func TestOnlyTheLookedAtCount(t *testing.T) {
 
 // Clients come and go faster than anybody counts: in the end held_by is the truth.
 func TestWatchersConverge(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r := w.newDemo("hello")
 	w.tmuxHost(r.ID)

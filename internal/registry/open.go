@@ -52,7 +52,7 @@ func (db *DB) Close() error { return db.fail("close", db.sql.Close()) }
 // source is the driver's name for the file at path, with what every connection sets:
 //
 //   - mode=rw: never make a file, admit has done that with the right mode;
-//   - busy_timeout: wait 5 s for another process's write, then say so;
+//   - busy_timeout: wait 30 s for another process's write, then say so;
 //   - synchronous=full: a decision that was told to somebody survives a power loss
 //     (normal would keep the file sound but may lose the last commits);
 //   - immediate transactions: a write never finds out half way that it was too late.
@@ -60,7 +60,7 @@ func source(path string) string {
 	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{
 		"mode":    {"rw"},
 		"_txlock": {"immediate"},
-		"_pragma": {"busy_timeout(5000)", "synchronous(full)", "foreign_keys(on)"},
+		"_pragma": {"busy_timeout(30000)", "synchronous(full)", "foreign_keys(on)"},
 	}.Encode()}
 	return u.String()
 }

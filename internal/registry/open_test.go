@@ -42,7 +42,7 @@ func TestFilesArePrivateUnderAnyUmask(t *testing.T) {
 func TestConnectionSettings(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "odd ?name=1#2%20&é.db"))
 	for pragma, want := range map[string]string{
-		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000",
+		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "30000",
 		"integrity_check": "ok", "application_id": "1651668072", "user_version": fmt.Sprint(len(migrations)),
 	} {
 		var got string
