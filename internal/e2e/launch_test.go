@@ -140,12 +140,16 @@ func TestDirectoryReplaced(t *testing.T) {
 	w.nothingRuns()
 }
 
+// announced makes a provider one that would announce its conversation: only then can
+// berth tell an agent that is well from one that is about to end.
+var announced = []string{`native_id = "announced"`, `resume = ["/bin/false", "{native_id}"]`}
+
 // A client that ends at once with a status is reported with it and with what it
 // wrote, every time, and nothing of it is left.
 func TestEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.shell("echo its last words; exit 3")
+	w.shell("echo its last words; exit 3", announced...)
 	for i := range soak(8, 200) {
 		r := w.run("new", "it", "--json").want(1).
 			says("exited with status 3", "its last words", "sha256", "executable /bin/sh", "directory "+w.cwd, "home "+w.home)
@@ -277,7 +281,7 @@ func TestUnreadableExecutable(t *testing.T) {
 		if err := os.WriteFile(path, []byte("#!/bin/sh\nrm \"$0\"\nexit 3\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		w.config(fmt.Sprintf("[provider.it]\nstart = [%q]\n", path))
+		w.config(fmt.Sprintf("[provider.it]\nstart = [%q]\n%s\n", path, strings.Join(announced, "\n")))
 		w.run("new", "it").want(1).says("exited with status 3", "sha256 unavailable")
 		return
 	}
@@ -292,6 +296,6 @@ func TestUnreadableExecutable(t *testing.T) {
 	if err := os.Chmod(path, 0o100); err != nil {
 		t.Fatal(err)
 	}
-	w.config(fmt.Sprintf("[provider.it]\nstart = [%q]\n", path))
+	w.config(fmt.Sprintf("[provider.it]\nstart = [%q]\n%s\n", path, strings.Join(announced, "\n")))
 	w.run("new", "it").want(1).says("exited with status 1", "sha256 unavailable")
 }
