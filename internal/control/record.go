@@ -79,13 +79,14 @@ func (c *Control) record(t target) session.Record {
 
 // evidence fills in what the run directory says.
 func (c *Control) evidence(r *session.Record, t target, l launcher.Readiness, e *session.Evidence, s *session.Situation) {
-	worktree, err := t.dir.Worktree()
-	if err != nil {
-		s.Unknown = err.Error()
-	}
-	r.Workspace.Worktree = text(worktree)
 	r.Phase, r.Resumable = l.Phase, l.Resumable()
 	r.Reason, r.NativeID = text(l.Reason), text(l.Native.NativeID)
+	worktree, err := t.dir.Worktree()
+	if err != nil { // nobody knows how to resume it
+		s.Unknown = err.Error()
+		r.Phase, r.Resumable, r.Reason = session.PhaseUnknown, false, &s.Unknown
+	}
+	r.Workspace.Worktree = text(worktree)
 	if l.Life.Status == clients.Unknown && l.Phase != session.Starting {
 		s.Unknown = l.Life.Reason
 	}

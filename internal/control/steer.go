@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"berth/internal/registry"
@@ -84,7 +85,12 @@ func (c *Control) mayRestart(ctx context.Context, t target, fresh bool) error {
 	if err != nil {
 		return session.Errorf(session.Unknown, "%w; nothing was stopped", err)
 	}
-	if m, err := t.dir.Manifest(); err == nil && !fresh && n.NativeID != "" {
+	m, err := t.dir.Manifest()
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // never launched, or lost: the launch knows which
+	case err != nil:
+		return session.Errorf(session.Unknown, "%w; nothing was stopped", err)
+	case !fresh && n.NativeID != "":
 		if err := c.sameIdentity(t, agent, m); err != nil {
 			return err
 		}

@@ -30,6 +30,8 @@ type world struct {
 	home string   // BERTH_HOME
 	env  []string // of every command
 	cwd  string
+	bin  string // the berth that commands are
+	uid  uint32 // whose the commands are; 0: ours
 }
 
 // newWorld makes a home of its own in a short temporary directory. At the end
@@ -40,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, home: filepath.Join(dir, "home"), cwd: filepath.Join(dir, "work")}
+	w := &world{t: t, home: filepath.Join(dir, "home"), cwd: filepath.Join(dir, "work"), bin: berthBin}
 	for _, d := range []string{w.cwd, filepath.Join(dir, "config", "berth")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -124,7 +126,10 @@ func (w *world) runWith(env []string, stdin []byte, args ...string) result {
 
 // command is a berth command of this world, not started.
 func (w *world) command(ctx context.Context, env []string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, berthBin, args...)
+	cmd := exec.CommandContext(ctx, w.bin, args...)
+	if w.uid != 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: w.uid, Gid: w.uid}}
+	}
 	cmd.Dir, cmd.Env = w.cwd, append(append([]string{}, w.env...), env...)
 	cmd.WaitDelay = time.Second
 	return cmd
