@@ -16,11 +16,11 @@ demo: bin/berth ## a scripted tour with the built-in agent, in a scratch home
 	@testdata/tour bin/berth
 
 test: ## everything, with the race detector; says what is slow
-	@.ci/need tmux unshare
+	@.ci/need tmux unshare less vim htop
 	@.ci/test
 
 soak: ## the long rounds of the tests in full
-	@.ci/need tmux unshare
+	@.ci/need tmux unshare less vim htop
 	BERTH_SOAK=1 CGO_ENABLED=1 go test -race -count=1 -timeout 80m ./internal/e2e ./tmux ./clients
 
 fuzz: ## each fuzzer for FUZZTIME (default 20s)

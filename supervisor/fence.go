@@ -41,7 +41,7 @@ func (s *loop) raiseAll() {
 // A client that has just started is given time to say that it is ready: its screen is
 // blank until then.
 func (s *loop) raiseFences(h *host) {
-	if h.info.Kind != manifest.HostTmux || !s.client.ready && time.Since(s.phaseSince) < fenceWait {
+	if h.info.Kind != manifest.HostTmux || h.resizing != nil || !s.client.ready && time.Since(s.phaseSince) < fenceWait {
 		return
 	}
 	for _, f := range s.fences {

@@ -3,12 +3,19 @@ package supervisor
 import (
 	"berth/internal/protocol"
 	"berth/launcher"
+	"berth/manifest"
 )
 
 // show puts output into a host's outbox. A mirror that cannot keep up skips ahead:
 // it never slows anything. A holder is given time (see held).
 func (s *loop) show(h *host, out []byte) {
 	if h.stalled {
+		return
+	}
+	if h.resizing != nil {
+		if h.late = append(h.late, out...); len(h.late) > mirrorQueue {
+			s.resized(h)
+		}
 		return
 	}
 	h.out.put(protocol.Output, out)
@@ -20,6 +27,31 @@ func (s *loop) show(h *host, out []byte) {
 		h.progress = sent
 		s.watchProgress(h)
 	}
+}
+
+// awaitSize has a mirror's output wait until its pane has taken on our size, which it
+// was told: a screen that is not drawn again would come apart on another.
+func (s *loop) awaitSize(h *host) {
+	if h.resizing == nil && h.info.Kind == manifest.HostTmux && !h.fits(s.client.size) {
+		h.resizing = s.after(resizeWait, func() { s.resized(h) })
+	}
+}
+
+// resized lets a mirror's output go on.
+func (s *loop) resized(h *host) {
+	if h.resizing == nil {
+		return
+	}
+	h.resizing.Stop()
+	late := h.late
+	h.resizing, h.late = nil, nil
+	if len(late) > 0 {
+		s.show(h, late)
+	}
+	if s.drawing != nil && s.drawing.by == h {
+		s.sendTo(h, protocol.Snap, nil)
+	}
+	s.raiseFences(h)
 }
 
 // held reports whether the client has to wait: for the holder to take its bytes, or

@@ -24,6 +24,9 @@ type host struct {
 
 	early []byte // typed while the keyboard was on its way here
 
+	resizing *time.Timer // not nil: a mirror is taking on our size; fires when it takes too long
+	late     []byte      // output that waits for that
+
 	stalled  bool        // its bytes were dropped; it gets a picture when it moves again
 	mute     bool        // its terminal did not answer in time, and has not since
 	progress uint64      // what out.sent was at the last look
@@ -58,6 +61,11 @@ func newHost(c *protocol.Conn, g protocol.Greeting) *host {
 	h.out.cond = sync.NewCond(&h.out.mu)
 	h.out.ended = make(chan struct{})
 	return h
+}
+
+// fits reports whether h's terminal has size's columns and rows.
+func (h *host) fits(size protocol.Size) bool {
+	return h.size.Cols == size.Cols && h.size.Rows == size.Rows
 }
 
 // put queues a frame. Output is copied and merged with output that waits already.

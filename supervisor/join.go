@@ -205,6 +205,7 @@ func (s *loop) giveKeyboard(h *host) {
 	}
 	s.keyboard = h
 	if h != nil {
+		s.resized(h)
 		h.info.Keyboard = true
 		s.resize(h.size)
 	}
@@ -238,7 +239,7 @@ func (s *loop) leave(h *host, reason string) {
 		next := slices.IndexFunc(s.hosts, func(o *host) bool { return o.info.Kind == manifest.HostTmux })
 		if next >= 0 {
 			back := s.hosts[next]
-			behind := back.stalled || back.size != s.client.size // else it has mirrored all there was
+			behind := back.stalled || !back.fits(s.client.size) // else it has mirrored all there was
 			s.giveKeyboard(back)
 			if behind {
 				s.draw(back)

@@ -31,6 +31,7 @@ const (
 	fenceWait      = 2 * time.Second        // for a tmux pane to show what it was sent
 	flushAfter     = 20 * time.Millisecond  // an escape sequence the client began and did not finish
 	nudgeAfter     = 30 * time.Millisecond  // between the two sizes that make a client repaint
+	resizeWait     = 500 * time.Millisecond // for a tmux pane to take on the size it is told
 	serverLostWait = 500 * time.Millisecond // for the tmux server's end, after a pane hung up
 	historyLook    = 100 * time.Millisecond // after output, to see whether the history is recorded
 )

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/point"
 	"berth/internal/protocol"
+	"berth/internal/screen"
 	"berth/internal/session"
 	"berth/manifest"
 )
@@ -13,13 +14,14 @@ import (
 // Times of a hand-over.
 const (
 	groundWait = 20 * time.Millisecond  // for the client to finish the sequence it is in
-	pictureIn  = 150 * time.Millisecond // for the tmux pane's picture
+	pictureIn  = 500 * time.Millisecond // for the tmux pane's picture, on a loaded machine; 3 ms else
 )
 
 // How a host got its picture, as events say it.
 const (
-	pictureExact     = "exact"     // what the client's screen showed
-	pictureRepainted = "repainted" // the client was asked to paint itself again
+	pictureExact       = "exact"       // what the client's screen showed
+	pictureRepainted   = "repainted"   // that, and the client was told of another size
+	pictureApproximate = "approximate" // recent output: no pane showed the screen, or not in time
 )
 
 // handover is the keyboard on its way to a host. There is one at a time: a later one
@@ -55,7 +57,7 @@ func (s *loop) bring(h *host) {
 
 // mirrors reports whether h shows all of the client's screen already.
 func (s *loop) mirrors(h *host) bool {
-	return slices.Contains(s.hosts, h) && !h.stalled && h.size == s.client.size
+	return slices.Contains(s.hosts, h) && !h.stalled && h.fits(s.client.size)
 }
 
 // onGround calls f between two sequences of the client's output, or when it has not
@@ -85,17 +87,23 @@ func (s *loop) landed() {
 // with it, or with nil where no pane shows all of it. The client's output waits for
 // that, some milliseconds.
 func (s *loop) snapshot(h *host, then func(*protocol.Snapshot)) {
+	if d := s.drawing; d != nil { // for somebody who came just before: nothing was written since
+		d.then = then
+		return
+	}
 	i := slices.IndexFunc(s.hosts, func(m *host) bool {
-		return m.info.Kind == manifest.HostTmux && m != h && !m.stalled && m.size.Cols == s.client.size.Cols && m.size.Rows == s.client.size.Rows
+		return m.info.Kind == manifest.HostTmux && m != h && !m.stalled && (m.resizing != nil || m.fits(s.client.size))
 	})
-	if i < 0 || s.drawing != nil {
+	if i < 0 {
 		then(nil)
 		return
 	}
 	s.distribute(s.client.scanner.Flush()) // the pane has to have it, too
 	d := &drawing{by: s.hosts[i], of: s.client, then: then}
 	s.drawing = d
-	s.sendTo(d.by, protocol.Snap, nil)
+	if d.by.resizing == nil { // else it is asked then
+		s.sendTo(d.by, protocol.Snap, nil)
+	}
 	d.limit = s.after(pictureIn, func() { s.drawn(d, nil) })
 }
 
@@ -147,16 +155,20 @@ func (s *loop) handOver(h *host, p *protocol.Snapshot) {
 	before := s.client.size
 	how := pictureExact
 	if p != nil {
-		h.out.put(protocol.Picture, append([]byte(clearScreen), s.client.scanner.Modes().Paint(p.Rows, p.X, p.Y)...))
+		rows, y := screen.Crop(p.Rows, p.Y, h.size.Rows)
+		h.out.put(protocol.Picture, append([]byte(clearScreen), s.client.scanner.Modes().Paint(rows, p.X, y)...))
 	}
 	s.giveKeyboard(h)
 	s.typed(h.early)
 	h.early = nil
-	if p == nil && !mirrored {
+	if !h.fits(before) {
 		how = pictureRepainted
+	}
+	if p == nil && !mirrored {
 		s.draw(h)
-	} else if before != s.client.size {
-		how = pictureRepainted // by the client, for the new size
+		if !s.client.tail.Whole() {
+			how = pictureApproximate
+		}
 	}
 	s.askAgain()
 	s.event("host joined", map[string]any{"kind": h.info.Kind, "pid": h.info.Process.PID, "keyboard": true, "picture": how})

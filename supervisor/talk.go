@@ -40,7 +40,10 @@ func (s *loop) handle(f frame) {
 			switch {
 			case h == s.keyboard:
 				s.resize(size)
-			case size == s.client.size: // a mirror has taken on our size: what it was shown before fell on another
+			case !h.fits(s.client.size):
+			case h.resizing != nil:
+				s.resized(h)
+			default: // a mirror has taken on our size: what it was shown before fell on another
 				s.draw(h)
 			}
 		}
@@ -130,6 +133,7 @@ func (s *loop) resize(size protocol.Size) {
 	for _, h := range s.hosts {
 		if h != s.keyboard {
 			s.tellRole(h)
+			s.awaitSize(h)
 		}
 	}
 }

@@ -28,7 +28,7 @@ import (
 //	ask          write every query there is
 //	cpr          ask for the cursor's position
 //	lines N      write N numbered lines, and a last one that says so
-//	colours N    the same, with colours
+//	flood        write numbered lines with colours until it is told to stop
 //	modes        set the modes that a terminal must not be left in
 //	exit N       end with that status
 //
@@ -106,9 +106,13 @@ func probe(args []string) int {
 				}
 				fmt.Fprintf(out, "that was %d\r\n", n)
 				out.Flush()
-			case "colours":
+			case "flood":
 				out := bufio.NewWriterSize(os.Stdout, 64<<10)
-				probeColours(out, n)
+				for len(told) == 0 {
+					n++
+					probeLine(out, n)
+				}
+				fmt.Fprintf(out, "that was %d\r\n", n)
 				out.Flush()
 			case "modes":
 				fmt.Print("\x1b[?1049h\x1b[?1003h\x1b[?1006h\x1b[?2004h\x1b[?1004h\x1b[?1h\x1b=\x1b[?25l\x1b[>1u\x1b[31mmodes set")
@@ -120,12 +124,9 @@ func probe(args []string) int {
 	}
 }
 
-// probeColours writes n numbered lines, each with sequences in it that a cut would hurt.
-func probeColours(out io.Writer, n int) {
-	for i := 1; i <= n; i++ {
-		fmt.Fprintf(out, "\x1b[38;5;%dmline %07d\x1b[0m %060d\r\n", i%256, i, i)
-	}
-	fmt.Fprintf(out, "that was %d\r\n", n)
+// probeLine writes the nth line of a flood, with sequences in it that a cut would hurt.
+func probeLine(out io.Writer, n int) {
+	fmt.Fprintf(out, "\x1b[38;5;%dmline %07d\x1b[0m %060d\r\n", n%256, n, n)
 }
 
 // probed is a session with a probe in it.

@@ -22,6 +22,7 @@ type wireHost struct {
 	done chan struct{} // closed when the supervisor has hung up
 
 	mu       sync.Mutex // guards what follows
+	welcome  bool
 	holds    bool
 	pictures [][]byte
 	output   []byte
@@ -47,6 +48,7 @@ func (w *world) joinWire(r session.Record, want string, cols, rows int) *wireHos
 	}
 	go h.receive()
 	w.t.Cleanup(func() { c.Close(); <-h.done })
+	h.until("it is welcome, or not", func() bool { return h.welcome || h.refused != nil })
 	return h
 }
 
@@ -59,6 +61,8 @@ func (h *wireHost) receive() {
 		}
 		h.mu.Lock()
 		switch kind {
+		case protocol.Welcome:
+			h.welcome = true
 		case protocol.Role:
 			var r protocol.RoleChange
 			if protocol.Decode(kind, payload, &r) == nil {

@@ -15,7 +15,7 @@ import (
 const askStatus = "\x1b[5n"
 
 // snapWait is how long frames wait for a picture: the supervisor has given up by then.
-const snapWait = 250 * time.Millisecond
+const snapWait = 600 * time.Millisecond
 
 // fence has then called when the pane has parsed all that it was sent before.
 func (j *joining) fence(then func()) {

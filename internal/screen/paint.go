@@ -11,14 +11,15 @@ import (
 // cursor at column x of row y, both from 0.
 func (m Modes) Paint(rows [][]byte, x, y int) []byte {
 	b := m.Restore()
-	// What bends drawing is off while it lasts: origin, insert, wrapping, line drawing.
-	b = append(private(b, 'l', 6, 7), "\x1b[4l\x1b(B\x1b)B\x0f\x1b[m\x1b[2J"...)
+	// What bends drawing is off while it lasts: origin, insert, wrapping. Line drawing
+	// is where tmux's rows shift to (SO, SI).
+	b = append(private(b, 'l', 6, 7), "\x1b[4l\x1b(B\x1b)0\x0f\x1b[m\x1b[2J"...)
 	for i, row := range rows {
 		if len(row) > 0 {
 			b = append(place0(b, 0, i), row...)
 		}
 	}
-	b = append(b, "\x1b[m"...)
+	b = append(b, "\x0f\x1b)B\x1b[m"...)
 	plain := Modes{Origin: m.Origin, Insert: m.Insert, G0: m.G0, G1: m.G1}
 	b = slices.Concat(b, plain.Restore())
 	if !m.NoWrap {
