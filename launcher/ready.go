@@ -3,6 +3,7 @@ package launcher
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"berth/clients"
 	"berth/internal/provider"
@@ -83,6 +84,18 @@ func (r Readiness) Settled(p provider.Provider) bool {
 	return r.Reason == session.NothingSaid && (r.Super.Ready || p.Ready == provider.ReadyStart)
 }
 
+// aliveFor is how long a client has to live before its receipt alone counts for
+// something: a program that ends at once has ended by then, and is told as that.
+const aliveFor = 300 * time.Millisecond
+
+// unproven is how much longer a client that announces nothing has to live.
+func (r Readiness) unproven(p provider.Provider) time.Duration {
+	if r.Life.Status != clients.Live || p.CanResume() && p.History != "" {
+		return 0
+	}
+	return aliveFor - time.Since(r.Client.Receipt.StartedAt)
+}
+
 // AwaitResumable waits until the readiness of a run is settled or ctx ends, and
 // returns the last one seen. Files and the client's own end wake it.
 func AwaitResumable(ctx context.Context, d manifest.Dir, p provider.Provider) (Readiness, error) {
@@ -92,8 +105,12 @@ func AwaitResumable(ctx context.Context, d manifest.Dir, p provider.Provider) (R
 	var held clients.Identity
 	for {
 		r, err := Look(d, p)
-		if err != nil || r.Settled(p) {
+		var proven <-chan time.Time
+		switch wait := r.unproven(p); {
+		case err != nil || r.Settled(p) && wait <= 0:
 			return r, err
+		case r.Settled(p):
+			proven = time.After(wait)
 		}
 		if id := r.Client.Receipt.Process; id != held && r.Life.Status == clients.Live {
 			if h, err := clients.Open(id); err == nil {
@@ -105,6 +122,7 @@ func AwaitResumable(ctx context.Context, d manifest.Dir, p provider.Provider) (R
 		case <-ctx.Done():
 			return r, nil
 		case <-w.C:
+		case <-proven:
 		case <-ended:
 			ended = nil // the end's record follows, and wakes us
 		}

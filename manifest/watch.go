@@ -13,7 +13,7 @@ import (
 // overflow it did not report, a directory replaced); without it, the rescan is all
 // there is besides the socket's doorbell.
 const (
-	RescanWatched   = 15 * time.Second
+	RescanWatched   = time.Minute
 	RescanUnwatched = 500 * time.Millisecond
 )
 
