@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -83,7 +84,7 @@ func TestReceiptOfAStranger(t *testing.T) {
 func TestZombie(t *testing.T) {
 	w := newWorld(t)
 	r := w.newDemo("hello")
-	kill(t, r.Supervisor.PID, syscall.SIGSTOP)
+	w.freeze(r.Supervisor.PID)
 	kill(t, r.Client.PID, syscall.SIGKILL)
 	w.eventually("the client is a zombie", func() bool {
 		return !alive(r.Client.PID) && exists("/proc/"+strconv.Itoa(r.Client.PID))
@@ -435,4 +436,24 @@ func (w *world) events(r session.Record) (es []manifest.Event) {
 		es = append(es, e)
 	}
 	return es
+}
+
+// freeze stops a process and waits until all of it stands still: a signal to stop
+// takes its threads one after the other.
+func (w *world) freeze(pid int) {
+	w.t.Helper()
+	kill(w.t, pid, syscall.SIGSTOP)
+	w.eventually("the process stands still", func() bool {
+		tasks, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat")
+		if err != nil || len(tasks) == 0 {
+			w.t.Fatalf("process %d has no threads: %v", pid, err)
+		}
+		for _, t := range tasks {
+			b, err := os.ReadFile(t)
+			if err == nil && !strings.HasPrefix(string(b[bytes.LastIndexByte(b, ')')+1:]), " T") {
+				return false
+			}
+		}
+		return true
+	})
 }
