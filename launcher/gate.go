@@ -136,6 +136,9 @@ func become(c Command) error {
 	}
 	unix.Umask(c.Umask)
 	defaultSignals()
+	if err := defaultLibcSignals(); err != nil {
+		return err
+	}
 	if err := unblockSignals(); err != nil {
 		return err
 	}
