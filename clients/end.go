@@ -43,7 +43,7 @@ type Ended struct {
 }
 
 // EndTree ends the tree of a run: politely, with SIGTERM (after SIGCONT, so that
-// stopped ones hear it), with SIGKILL, until two scans in a row find nothing. It
+// stopped ones hear it), with SIGKILL, until scans find nothing more. It
 // goes on as soon as all it waits for has ended. What is left after that is in
 // Left, which is no error. An error means that the tree could not be seen, or is
 // ctx's cause: then the result is what was reached.
@@ -60,6 +60,14 @@ func EndTree(ctx context.Context, spec TreeSpec, grace Grace) (Ended, error) {
 	return e.result(), err
 }
 
+// How many scans in a row must find nothing. One can miss a child forked while it
+// read. A tree that was seen forking while it was being ended, such as one that hands
+// over from process to process, can slip through a second, too.
+const (
+	quietScans    = 2
+	restlessScans = 6
+)
+
 // ending is one call of EndTree.
 type ending struct {
 	spec  TreeSpec
@@ -69,6 +77,8 @@ type ending struct {
 	known map[Identity]*target // all that was ever seen in the tree
 	last  Tree                 // the newest scan
 	empty int                  // how many scans in a row, up to the newest, found nothing
+	looks int                  // how many scans there were
+	quiet int                  // how many empty scans in a row end it
 }
 
 // target is one process of the tree.
@@ -148,10 +158,10 @@ func (e *ending) term(ctx context.Context) error {
 	return nil
 }
 
-// kill scans and kills until two scans in a row are empty: one alone can miss a
-// child forked while it read. It gives up on what KillFor does not end.
+// kill scans and kills until enough scans in a row are empty. It gives up on what
+// KillFor does not end.
 func (e *ending) kill(ctx context.Context) error {
-	for round := 0; e.empty < 2 && round < maxRounds && ctx.Err() == nil; round++ {
+	for round := 0; e.empty < max(e.quiet, quietScans) && round < maxRounds && ctx.Err() == nil; round++ {
 		found, err := e.look()
 		if err != nil {
 			return err
@@ -186,6 +196,7 @@ func (e *ending) look() ([]*target, error) {
 	}
 	e.last = tree
 	e.empty++
+	e.looks++
 	if len(tree.Processes) > 0 {
 		e.empty = 0
 	}
@@ -195,6 +206,9 @@ func (e *ending) look() ([]*target, error) {
 		if t == nil {
 			t = &target{}
 			e.known[p.Identity] = t
+			if e.looks > 1 { // it came while the others were being ended
+				e.quiet = restlessScans
+			}
 		}
 		t.Process = p
 		if t.handle == nil && !t.gone {
