@@ -109,7 +109,11 @@ func hostHere(ctx context.Context, env *Env, c *control.Control, id string, in, 
 			fmt.Fprintf(env.Err, "[%s was %s. berth open %s --move takes it back]\n", id, visible(res.Ending.Message), id[:8])
 			return nil
 		}
-		fmt.Fprintf(env.Err, "[%s: the agent ended: %s. berth open %s resumes it]\n", id, visible(res.Ending.Message), id[:8])
+		how := ". berth open " + id[:8] + " resumes it"
+		if res.Ending.Reason == manifest.ReasonCompleted {
+			how = "" // it is closed for good
+		}
+		fmt.Fprintf(env.Err, "[%s: the agent ended: %s%s]\n", id, visible(res.Ending.Message), how)
 		if pass {
 			return status(res.Ending.Code)
 		}
