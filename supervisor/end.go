@@ -135,6 +135,7 @@ func (s *loop) settle() {
 			msg = e.err.Error()
 		}
 		s.answerAll(e, e.err == nil && len(e.tree.Left) == 0, msg)
+		point.Here("supervisor.answered")
 	}
 	c.pty.close()
 	follows, wait := e != nil && e.next && s.wanted(), time.Duration(0)

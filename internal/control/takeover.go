@@ -118,11 +118,16 @@ func (c *Control) endSupervisor(ctx context.Context, t target, r launcher.Readin
 // verified waits for the supervisor to leave and looks once more, with our own eyes,
 // that nothing of the run is left.
 func (c *Control) verified(t target, r launcher.Readiness, reason string, e Ended) (Ended, error) {
-	if h, err := clients.Open(r.Super.Process); err == nil {
+	h, err := clients.Open(r.Super.Process)
+	gone := errors.Is(err, clients.ErrNoProcess)
+	if err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveWait)
-		h.Wait(ctx) //nolint:errcheck // a supervisor that lingers has no client any more
+		gone = h.Wait(ctx) == nil // one that lingers has no client any more
 		cancel()
 		h.Close()
+	}
+	if gone { // it may have been killed before it removed its socket
+		os.Remove(c.Home.RunSocket(t.CurrentRun)) //nolint:errcheck // there is most often none
 	}
 	tree, err := c.tree(t)
 	if err != nil {

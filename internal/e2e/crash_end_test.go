@@ -36,6 +36,7 @@ var endCrashes = []endCrash{
 	{name: "complete requested, command dies", verb: []string{"complete"}, point: "command.requested", dies: "command", phase: []string{"ended"}},
 	{name: "complete requested, supervisor dies", verb: []string{"complete"}, point: "command.requested", dies: "supervisor", phase: []string{"ended"}, closed: true},
 	{name: "complete accepted, supervisor dies", verb: []string{"complete"}, point: "supervisor.ending", dies: "supervisor", phase: []string{"ended"}, closed: true},
+	{name: "complete answered, supervisor dies", verb: []string{"complete"}, point: "supervisor.answered", dies: "supervisor", phase: []string{"ended"}, closed: true},
 }
 
 // An ending in which the command or the supervisor is killed leaves a state that the
