@@ -168,6 +168,18 @@ func TestFrozenTmuxServer(t *testing.T) {
 	kill(t, server, syscall.SIGSTOP)
 	defer kill(t, server, syscall.SIGCONT)
 
+	opened := func(typed string) { // needs no tmux
+		t.Helper()
+		x := w.open("open", r.ID)
+		x.waitFor("You said: hello")
+		x.typeIn(typed + "\r")
+		x.waitFor("You said: " + typed)
+		x.typeIn("\x1c")
+		if code := x.wait(); code != 0 {
+			t.Errorf("open: exit %d\n%s", code, x.screen())
+		}
+	}
+	opened("asked before tmux failed to answer")
 	var list []session.Record
 	w.run("list", "--json").want(0).decode(&list)
 	if len(list) != 1 || list[0].State != "active" || list[0].Client == nil {
@@ -182,14 +194,7 @@ func TestFrozenTmuxServer(t *testing.T) {
 	if code := a.wait(); code != 7 {
 		t.Errorf("attach: exit %d", code)
 	}
-	x := w.open("open", r.ID) // needs no tmux
-	x.waitFor("You said: hello")
-	x.typeIn("beside a frozen server\r")
-	x.waitFor("You said: beside a frozen server")
-	x.typeIn("\x1c")
-	if code := x.wait(); code != 0 {
-		t.Errorf("open: exit %d\n%s", code, x.screen())
-	}
+	opened("beside a frozen server") // and after it
 	n := w.run("new", "demo", "--json", "--", "another").want(0).says("has no tmux session").record()
 	if !n.Resumable {
 		t.Errorf("new: %+v", n)

@@ -123,7 +123,11 @@ func (j *joining) hello() (protocol.Greeting, error) {
 	}
 	h.Host.Kind = j.Kind
 	if j.Kind == manifest.HostTmux {
-		h.Host.Watchers = j.watchers()
+		n, err := j.watchers()
+		if err != nil {
+			n = 1 // somebody may
+		}
+		h.Host.Watchers = n
 	}
 	if err := j.conn.SetDeadline(time.Now().Add(helloWait)); err != nil {
 		return g, err

@@ -88,22 +88,22 @@ func (j *joining) takeRole() {
 	})
 }
 
-// countWatchers has the people who look at our pane counted, and says how many.
+// countWatchers has the people who look at our pane counted, and says how many. Where
+// tmux does not say, what we said before stands: a tmux that does not answer lets
+// nobody come or type either.
 func (j *joining) countWatchers() {
 	j.enqueue(func() {
-		j.conn.SendJSON(protocol.Watched, protocol.Watchers{Count: j.watchers()}) //nolint:errcheck // the end shows in frames
+		if n, err := j.watchers(); err == nil {
+			j.conn.SendJSON(protocol.Watched, protocol.Watchers{Count: n}) //nolint:errcheck // the end shows in frames
+		}
 	})
 }
 
-// watchers is how many people look at our pane. Where tmux does not say, somebody
-// may: one.
-func (j *joining) watchers() int {
+// watchers is how many people look at our pane.
+func (j *joining) watchers() (int, error) {
 	n, err := j.Tmux.Watchers(context.Background(), j.Info.Pane)
-	switch {
-	case errors.Is(err, tmux.ErrNoSession), errors.Is(err, tmux.ErrNoServer):
-		return 0
-	case err != nil:
-		return 1
+	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
+		return 0, nil
 	}
-	return n
+	return n, err
 }
