@@ -1,7 +1,7 @@
 // Package lock is the kernel's advisory locks that berth's rules stand on, three a
 // session: the launch lock (who may change which client drives it), the life lock
 // (held by its supervisor for as long as it lives) and the writer lease of its
-// transcript.
+// transcript; and one for the writers of the registry.
 //
 // A lock ends with its holder, never by age; lock files are never unlinked, since a
 // second file of one name would be a second lock. The holder's name inside the file
@@ -63,7 +63,11 @@ type Lock struct{ file *flock.Flock }
 // Acquire takes the lock of a session, waiting at most wait (0: try once) and no
 // longer than ctx. When it cannot, the error is a *HeldError naming the holder.
 func Acquire(ctx context.Context, dir, session string, kind Kind, what string, wait time.Duration) (*Lock, error) {
-	path := file(dir, session, kind)
+	return AcquireFile(ctx, file(dir, session, kind), kind, what, wait)
+}
+
+// AcquireFile is Acquire for a lock that is not a session's: the file path itself.
+func AcquireFile(ctx context.Context, path string, kind Kind, what string, wait time.Duration) (*Lock, error) {
 	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW), flock.SetPermissions(0o600))
 	ok, err := l.TryLock()
 	if err == nil && !ok && wait > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"berth/internal/session"
+	"berth/lock"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -19,6 +20,9 @@ func (db *DB) fail(what string, err error) error {
 		return err
 	}
 	told = session.Errorf(session.Failed, "cannot %s %s: %w", what, db.path, err)
+	if _, held := errors.AsType[*lock.HeldError](err); held {
+		return told.WithHint("try again; if that process is stuck, end it: nothing of it is lost")
+	}
 	var cause *sqlite.Error
 	if !errors.As(err, &cause) {
 		return told

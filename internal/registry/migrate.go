@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"time"
 
 	"berth/internal/session"
+	"berth/lock"
 )
 
 const (
@@ -57,9 +59,20 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
+// writeWait is how long a write waits for those before it.
+const writeWait = time.Minute
+
 // write runs f in one immediate transaction, which is on the disk when write
 // returns nil and has never been when it returns an error.
+//
+// Writers of all processes queue for a lock of ours first, where each has its turn:
+// of 200 that only ask SQLite again and again, some would not get through in a minute.
 func (db *DB) write(ctx context.Context, f func(*sql.Tx) error) error {
+	turn, err := lock.AcquireFile(ctx, db.path+"-writer", lock.Write, "a write to the registry", writeWait)
+	if err != nil {
+		return err
+	}
+	defer turn.Release() //nolint:errcheck // closing gives it up in any case
 	tx, err := db.sql.BeginTx(ctx, nil)
 	if err != nil {
 		return err
