@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"berth/internal/atomicfile"
+
+	"golang.org/x/sys/unix"
 )
 
 // schemaVersion is the newest schema of receipts and ends.
@@ -42,6 +44,26 @@ type End struct {
 	Ended         int       `json:"ended"`              // processes of the run ended with it, itself included
 	Survivors     []int     `json:"survivors"`          // pids that could not be ended
 	EndedAt       time.Time `json:"ended_at"`
+}
+
+// Status is the exit status that stands for the end: the client's own, 128+signal for
+// a signal, and 0 where somebody asked for the end and nothing went wrong.
+func (e End) Status() int {
+	switch {
+	case e.Outcome == Completed && e.AskedBy != "":
+		return 0
+	case e.ExitCode != nil:
+		return *e.ExitCode
+	}
+	return 128 + int(unix.SignalNum(e.Signal))
+}
+
+// Text says for people why the client ended, and who asked for it.
+func (e End) Text() string {
+	if e.AskedBy != "" {
+		return e.Reason + " by " + e.AskedBy
+	}
+	return e.Reason
 }
 
 // dirName is the sub directory of a run directory that holds receipts and ends.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"berth/clients"
 	"berth/internal/atomicfile"
 	"berth/internal/point"
+	"berth/internal/protocol"
 	"berth/internal/screen"
 	"berth/launcher"
 	"berth/manifest"
@@ -143,7 +143,7 @@ func (s *loop) settle() {
 		s.restarts, wait, follows = next(s.restarts, end.Outcome, time.Since(c.started), time.Now())
 	}
 	s.dismiss(s.closing())
-	s.tellEnd(end, follows)
+	s.tellHosts(protocol.Ended, protocol.EndingOf(end, follows))
 	s.ending = nil
 	switch {
 	case follows && e != nil: // as the policy would, without a wait: the requester was ended with the rest
@@ -238,13 +238,4 @@ func describeStatus(ws syscall.WaitStatus) string {
 		return "ended by " + unix.SignalName(ws.Signal())
 	}
 	return fmt.Sprintf("exited with status %d", ws.ExitStatus())
-}
-
-// code is a shell's exit status for the end of a process.
-func code(st *os.ProcessState) int {
-	ws := st.Sys().(syscall.WaitStatus)
-	if ws.Signaled() {
-		return 128 + int(ws.Signal())
-	}
-	return ws.ExitStatus()
 }

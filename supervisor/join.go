@@ -128,7 +128,7 @@ func (s *loop) mayJoin(g protocol.Greeting) error {
 func (s *loop) closing() error {
 	switch {
 	case s.ending != nil:
-		return session.Errorf(session.Refused, "session %s is being %s by %s", s.spec.Session, s.ending.reason, orSomebody(s.ending.by))
+		return session.Errorf(session.Stale, "session %s is being %s by %s", s.spec.Session, s.ending.reason, orSomebody(s.ending.by))
 	case s.client.state != nil:
 		return session.Errorf(session.Stale, "the client of session %s has just ended", s.spec.Session)
 	}

@@ -175,24 +175,6 @@ func (s *loop) paneHungUp(info manifest.Host) {
 	}()
 }
 
-// tellEnd tells every host how the client ended.
-func (s *loop) tellEnd(end clients.End, next bool) {
-	c := code(s.client.state)
-	if end.Outcome == clients.Completed && end.AskedBy != "" {
-		c = 0 // ended because somebody asked: not the agent's failure
-	}
-	s.tellHosts(protocol.Ended, protocol.Ending{
-		Outcome: string(end.Outcome), Reason: end.Reason, Code: c, Message: endText(end), Next: next,
-	})
-}
-
-func endText(end clients.End) string {
-	if end.AskedBy != "" {
-		return end.Reason + " by " + end.AskedBy
-	}
-	return end.Reason
-}
-
 // farewell gives the hosts a moment to take the last bytes.
 func (s *loop) farewell() {
 	limit := time.After(farewellWait)

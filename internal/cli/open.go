@@ -130,13 +130,13 @@ const screenWait = time.Second
 // person has the terminal back.
 func screenBeside(ctx context.Context, c *control.Control, id string) (over func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	notice := c.Notice
 	var said []string // the goroutine's until done is closed
-	c.Notice = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	beside := *c
+	beside.Notice = func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		c.Screen(ctx, id)
+		beside.Screen(ctx, id)
 	}()
 	return func() {
 		select {
@@ -145,9 +145,8 @@ func screenBeside(ctx context.Context, c *control.Control, id string) (over func
 		}
 		cancel()
 		<-done
-		c.Notice = notice
 		for _, s := range said {
-			notice("%s", s)
+			c.Notice("%s", s)
 		}
 	}
 }

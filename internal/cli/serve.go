@@ -78,13 +78,13 @@ func serve(ctx context.Context, env *Env, c *control.Control, o serveOptions) (i
 	go c.TellReady(waiting, id, o.timeout)
 	res, err := c.Host(ctx, id, in, out, true, false)
 	switch {
-	case err != nil && o.launched:
+	case err != nil:
 		if _, ended := launched(ctx, env, c, id); ended != nil { // it ended before it was joined
 			return id, ended
 		}
 		return id, err
-	case err != nil || res.Why != host.Over:
-		return id, err
+	case res.Why != host.Over:
+		return id, nil
 	}
 	return id, status(res.Ending.Code)
 }

@@ -1,9 +1,9 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +14,7 @@ import (
 	"berth/internal/protocol"
 	"berth/internal/session"
 	"berth/launcher"
+	"berth/lock"
 	"berth/manifest"
 	"berth/tmux"
 
@@ -110,7 +111,7 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, 
 		o.Info.TerminalID = id
 	}
 	told := false
-	for first := true; ; first = false {
+	for {
 		r, err := launcher.Look(t.dir, t.agent)
 		if err != nil {
 			return host.Result{}, err
@@ -122,21 +123,41 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, 
 		}
 		c.knock(ctx, t)
 		res, err := host.Join(ctx, o, func(protocol.Greeting) { told = true })
-		unreached, stale := err != nil && session.ClassOf(err) == session.Unknown, err != nil && session.ClassOf(err) == session.Stale
+		if told && errors.Is(err, host.ErrLost) {
+			if end := c.endSince(t, r); end != nil { // its last word did not get through, but it is on record
+				res, err = host.Result{Why: host.Over, Ending: protocol.EndingOf(*end, false)}, nil
+			}
+		}
+		is := func(class session.Class) bool { return err != nil && session.ClassOf(err) == class }
 		switch {
-		case (unreached || stale) && first && !pane && c.over(t):
-			return res, fmt.Errorf("%w: %w", ErrOver, err)
-		case unreached && told, stale:
-			// It is changing under us: being restarted, or just ended.
-		case err != nil || res.Why != host.Over || !followed(o.Kind, res.Ending.Reason):
+		case err == nil && res.Why == host.Over && followed(o.Kind, res.Ending.Reason):
+		case err == nil:
+			return res, nil
+		case is(session.Stale): // being ended or restarted, or just ended
+			c.Notice("%v; waiting for that", err)
+		case is(session.Unknown) && (told || c.over(t)): // its supervisor has gone
+		default:
 			return res, err
 		}
 		again, err2 := c.awaitNext(ctx, t, r.Super)
+		if err == nil && errors.Is(err2, ErrOver) { // the restart that it followed came to nothing
+			err2 = noNext(t)
+		}
 		if err2 != nil {
 			return res, errors.Join(err, err2)
 		}
 		t = again
 	}
+}
+
+// endSince is the recorded end of the session's newest client if that is the one of
+// before; else nil.
+func (c *Control) endSince(t target, before launcher.Readiness) *clients.End {
+	now, err := launcher.Look(t.dir, t.agent)
+	if err != nil || now.Client.Receipt.Process != before.Client.Receipt.Process {
+		return nil
+	}
+	return now.Client.End
 }
 
 // ErrOver is wrapped by the error of Host when the client ended before the terminal
@@ -149,13 +170,36 @@ func (c *Control) over(t target) bool {
 	return err == nil && r.Life.Status == clients.Dead
 }
 
+func noNext(t target) error {
+	return session.Errorf(session.Failed, "the next client of session %s did not start", t.ID).WithHint("berth open %s", t.ID)
+}
+
+// overForGood reports whether the session's client has ended and neither its
+// supervisor nor a command is about to start the next.
+func (c *Control) overForGood(t target) (bool, error) {
+	launching, _, err := lock.Held(c.Home.Locks(), t.ID, lock.Launch) // first: who gives it up has left its traces
+	if err != nil || launching {
+		return false, err
+	}
+	supervised, err := c.supervised(t)
+	if err != nil || supervised {
+		return false, err
+	}
+	marker, _, err := t.dir.Marker()
+	if err != nil || marker != manifest.NoMarker {
+		return false, err
+	}
+	return c.over(t), nil
+}
+
 // followed reports whether a host of this kind stays for the next client, after one
 // that was ended for this reason.
 func followed(kind, reason string) bool {
 	return reason == manifest.ReasonRestarted || reason == manifest.ReasonMoved && kind == manifest.HostTmux
 }
 
-// awaitNext waits for another client of the session than the one before.
+// awaitNext waits for another client of the session than the one before. ErrOver:
+// nobody is starting one any more.
 func (c *Control) awaitNext(ctx context.Context, t target, before manifest.Supervisor) (target, error) {
 	ctx, cancel := context.WithTimeout(ctx, nextWait)
 	defer cancel()
@@ -166,15 +210,15 @@ func (c *Control) awaitNext(ctx context.Context, t target, before manifest.Super
 		if err != nil {
 			return t, err
 		}
-		if t.ClosedAt != nil {
-			return t, closed(t)
+		if over, err := c.overForGood(t); over || err != nil {
+			return t, cmp.Or(err, ErrOver)
 		}
 		s, err := t.dir.Supervisor()
 		if err == nil && (s.Process != before.Process || s.Attempt != before.Attempt) && s.Phase == manifest.PhaseRunning && clients.Check(s.Process).Status == clients.Live {
 			return t, nil
 		}
 		if err := c.pause(ctx, w, nextWait); err != nil {
-			return t, session.Errorf(session.Failed, "the next client of session %s did not start", t.ID).WithHint("berth open %s", t.ID)
+			return t, noNext(t)
 		}
 	}
 }

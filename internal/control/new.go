@@ -20,8 +20,6 @@ import (
 	"berth/internal/session"
 	"berth/launcher"
 	"berth/manifest"
-
-	"golang.org/x/sys/unix"
 )
 
 // NewOptions say what session to make.
@@ -220,16 +218,10 @@ func (c *Control) Status(ctx context.Context, ref string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	end := r.Client.End
-	switch {
-	case end == nil:
+	if r.Client.End == nil {
 		return 0, fmt.Errorf("session %s: the end of its client was not seen", t.ID)
-	case end.AskedBy != "" && end.Outcome == clients.Completed:
-		return 0, nil
-	case end.ExitCode != nil:
-		return *end.ExitCode, nil
 	}
-	return 128 + int(unix.SignalNum(end.Signal)), nil
+	return r.Client.End.Status(), nil
 }
 
 // dirExists reports whether path is a directory.

@@ -56,8 +56,8 @@ type Result struct {
 	To     string          // when Why is Moved: who has it now
 }
 
-// errLost says that the supervisor went away without a word.
-var errLost = errors.New("the supervisor ended without a word")
+// ErrLost says that the supervisor went away without a word.
+var ErrLost = errors.New("the supervisor ended without a word")
 
 // Join joins the terminal to the supervisor and returns when that has ended. An
 // error before the supervisor took us is its refusal, or that it could not be
@@ -259,7 +259,7 @@ func (j *joining) run(ctx context.Context) (Result, error) {
 func (j *joining) frame(r received) (res Result, over bool, err error) {
 	if r.err != nil {
 		if errors.Is(r.err, io.EOF) {
-			r.err = errLost
+			r.err = ErrLost
 		}
 		return Result{}, true, session.Errorf(session.Failed, "%w", r.err).
 			WithHint("berth open %s", j.Hello.Run)

@@ -97,6 +97,11 @@ type Ending struct {
 	Next    bool   `json:"next"` // another client of the run follows: stay
 }
 
+// EndingOf tells the recorded end of a client.
+func EndingOf(e clients.End, next bool) Ending {
+	return Ending{Outcome: string(e.Outcome), Reason: e.Reason, Code: e.Status(), Message: e.Text(), Next: next}
+}
+
 // Watchers is how many operators look at a tmux host's pane.
 type Watchers struct {
 	Count int `json:"count"`
