@@ -169,6 +169,26 @@ func TestTwoMoversAtOnce(t *testing.T) { // not beside others: it is about who g
 	w.eventually("what the last one typed", func() bool { return strings.HasSuffix(p.typed(), "typed") })
 }
 
+// A holder that is frozen in the middle of a flood loses the keyboard all the same;
+// when it wakes, it says where the session went, and ends 0.
+func TestMovedFromAFrozenHolder(t *testing.T) { // not beside others: it is about who gets time
+	w := newWorld(t)
+	p := w.newProbe("probe")
+	x := w.open("open", p.ID)
+	w.eventually("held by the terminal", func() bool { return w.heldBy(p.ID) == "terminal" })
+	kill(t, x.cmd.Process.Pid, syscall.SIGSTOP)
+	p.tell("lines 100000")
+	y := w.open("move", p.ID)
+	y.gets(0, "that was 100000")
+	y.typeIn("from the new place")
+	w.eventually("the new place types", func() bool { return p.typed() == "from the new place" })
+	kill(t, x.cmd.Process.Pid, syscall.SIGCONT)
+	if code := x.wait(); code != 0 {
+		t.Fatalf("the frozen place ends %d\n%s", code, x.screen())
+	}
+	x.waitFor("[" + p.ID + " was moved to terminal") // on a line of its own
+}
+
 // A paste that the old place never finished is closed for the agent, once, whether it
 // lost the keyboard or its life.
 func TestOpenPasteIsClosed(t *testing.T) {

@@ -99,12 +99,13 @@ type joining struct {
 	gone chan struct{} // closed at the end: whoever waits to bring something stops
 	work chan func()   // calls of tmux, in their order; room for bursts, more are merged away
 
-	out   screen.Scanner // of what the terminal was sent, for its modes
-	in    screen.Input
-	asked int       // queries the terminal has not answered
-	since time.Time // when the last of them was asked
-	after []byte    // what had been read behind the detach key
-	role  protocol.RoleChange
+	out     screen.Scanner // of what the terminal was sent, for its modes
+	in      screen.Input
+	midLine bool      // the client's last byte was no newline
+	asked   int       // queries the terminal has not answered
+	since   time.Time // when the last of them was asked
+	after   []byte    // what had been read behind the detach key
+	role    protocol.RoleChange
 
 	// Of a tmux host.
 	passed []func()      // what is done when the pane has passed a fence, in their order
@@ -267,6 +268,7 @@ func (j *joining) frame(r received) (res Result, over bool, err error) {
 	switch r.kind {
 	case protocol.Output, protocol.Picture:
 		j.out.Feed(r.payload) // for its modes: queries were taken out before
+		j.midLine = !bytes.HasSuffix(r.payload, []byte("\n"))
 		j.Out.Write(r.payload)
 	case protocol.Role:
 		if protocol.Decode(r.kind, r.payload, &j.role) == nil {
@@ -373,7 +375,8 @@ func (j *joining) drain(kb *keyboard) {
 	}
 }
 
-// giveBack resets the terminal's modes. A failed client's last screen stays in a
+// giveBack resets the terminal's modes and leaves its cursor at the beginning of a
+// line with nothing below, so that what is said next can be read. A failed client's last screen stays in a
 // tmux pane, which is kept for it.
 func (j *joining) giveBack(r Result) {
 	modes := j.out.Modes()
@@ -381,6 +384,13 @@ func (j *joining) giveBack(r Result) {
 		modes.AltScreen = 0
 	}
 	j.Out.Write(modes.Reset())
+	if j.Kind != manifest.HostTerminal || modes.AltScreen != 0 { // what was there before it is back
+		return
+	}
+	if j.midLine {
+		j.Out.WriteString("\r\n")
+	}
+	j.Out.WriteString("\x1b[J")
 }
 
 func sizeOf(f *os.File) (protocol.Size, error) {
