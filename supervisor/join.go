@@ -155,15 +155,19 @@ func orSomebody(by string) string {
 func (s *loop) borrow(h *host) {
 	s.borrowers = append(s.borrowers, h)
 	if s.keyboard.info.Kind == manifest.HostTerminal {
-		s.after(partingWait, func() { s.lend() })
+		s.after(partingWait, s.lend)
 		return
 	}
 	s.sendTo(s.keyboard, protocol.Look, nil)
-	s.after(lookWait, func() { s.lend() })
+	s.after(lookWait, s.lend)
 }
 
 // lend decides about the terminals that wait for the keyboard, in their order.
 func (s *loop) lend() {
+	if k := s.keyboard; k != nil && len(s.borrowers) > 0 && k.info.Kind == manifest.HostTerminal && clients.Check(k.info.Process).Status == clients.Dead {
+		s.after(partingWait, s.lend) // it has left, and its last words are on their way
+		return
+	}
 	waiting := s.borrowers
 	s.borrowers = nil
 	for _, h := range waiting {

@@ -22,7 +22,7 @@ import (
 const (
 	lifeLockWait   = 2 * time.Second        // another may be looking at the lock, or just leaving
 	handshakeWait  = 2 * time.Second        // for a host's hello
-	partingWait    = 20 * time.Millisecond  // for the word of a terminal that has left already
+	partingWait    = 20 * time.Millisecond  // for the word of a terminal that is leaving
 	lookWait       = 1 * time.Second        // for a tmux host to count who watches its pane
 	drainWait      = 300 * time.Millisecond // for the last output after the client's end: a grandchild may hold the terminal
 	farewellWait   = 1 * time.Second        // for hosts to take the last bytes

@@ -170,11 +170,14 @@ func (c *Control) AwaitReady(ctx context.Context, ref string, d time.Duration, k
 // endedEarly is the error of a client that ended before it could be resumed, with
 // the evidence of what was started.
 func (c *Control) endedEarly(t target, r launcher.Readiness) error {
-	m, _ := t.dir.Manifest()
 	why := "its end was not seen"
 	if e := r.Client.End; e != nil {
-		why = e.Reason
+		if why = e.Text(); e.AskedBy != "" { // nothing is wrong with it: somebody else came after us
+			return session.Errorf(session.Stale, "session %s: its client was ended before it could be resumed: %s", t.ID, why).
+				WithHint("berth show %s", t.ID)
+		}
 	}
+	m, _ := t.dir.Manifest()
 	digest := "unavailable"
 	if f, err := provider.Fingerprint(m.Executable.Path, true); err == nil {
 		digest = f.SHA256
