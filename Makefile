@@ -23,7 +23,7 @@ test: ## everything, with the race detector; says what is slow
 
 soak: ## the long rounds of the tests in full
 	@.ci/need tmux unshare less vim htop
-	BERTH_SOAK=1 CGO_ENABLED=1 go test -race -count=1 -timeout 80m ./internal/e2e ./tmux ./clients
+	BERTH_SOAK=1 CGO_ENABLED=1 go test -race -count=1 -timeout 150m ./internal/e2e ./tmux ./clients
 
 fuzz: ## each fuzzer for FUZZTIME (default 20s)
 	@.ci/fuzz $(or $(FUZZTIME),20s)

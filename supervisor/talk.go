@@ -161,13 +161,16 @@ func (s *loop) paneHungUp(info manifest.Host) {
 		} else if errors.Is(err, clients.ErrNoProcess) {
 			err = nil
 		}
-		if err == nil {
-			s.post(func() { s.event(manifest.EventServerLost, map[string]any{"server": info.Server.String()}) })
-			return
+		lost := err == nil
+		if !lost { // it lives, or takes its time to end
+			srv := tmux.New(tmux.Options{Socket: s.spec.Home.TmuxSocket(), Record: s.spec.Home.TmuxRecord(), Env: os.Environ()})
+			_, err = srv.Watchers(context.Background(), info.Pane)
+			lost = errors.Is(err, tmux.ErrNoServer)
 		}
-		srv := tmux.New(tmux.Options{Socket: s.spec.Home.TmuxSocket(), Record: s.spec.Home.TmuxRecord(), Env: os.Environ()})
-		_, err = srv.Watchers(context.Background(), info.Pane)
-		if errors.Is(err, tmux.ErrNoSession) && !s.spec.KeepPane {
+		switch {
+		case lost:
+			s.post(func() { s.event(manifest.EventServerLost, map[string]any{"server": info.Server.String()}) })
+		case errors.Is(err, tmux.ErrNoSession) && !s.spec.KeepPane:
 			s.post(func() {
 				s.end(&ending{cause: clients.Asked, reason: "closed", by: "closing its tmux pane " + info.Pane}, s.spec.Spare)
 			})
