@@ -3,7 +3,7 @@
 // is held against, and the bar of DESIGN §13. Everything in a table is measured in one
 // run, turn by turn, so that a busy minute of the machine falls on all alike.
 //
-//	go run ./bench [-full] [-idle] [-only new,gate,list,page,idle,echo,bulk]
+//	go run ./bench [-full] [-idle] [-only new,gate,list,page,idle,echo,bulk,move,replace,launches,opens]
 //
 // It needs tmux; dtach and abduco are measured where they are installed. It works in
 // homes of its own, and ends what it started.
@@ -32,6 +32,7 @@ var sections = []struct {
 }{
 	{"new", benchNew}, {"gate", benchGate}, {"list", benchList}, {"page", benchPage},
 	{"idle", benchIdle}, {"echo", benchEcho}, {"bulk", benchBulk},
+	{"move", benchMove}, {"replace", benchReplace}, {"launches", benchLaunches}, {"opens", benchOpens},
 }
 
 func main() {

@@ -25,7 +25,7 @@ func places() []place { return []place{{"tmpfs", "/dev/shm"}, {"disk", os.TempDi
 type place struct{ name, dir string }
 
 // newWorld makes a home under parent. config is added to a config.toml in which the
-// providers none, chosen, echo and flood are the bench's client.
+// providers are the bench's client in its roles; chosen is wait with a native id.
 func (b *bench) newWorld(parent string) (*world, error) {
 	dir, err := os.MkdirTemp(parent, "bb-")
 	if err != nil {
@@ -42,11 +42,17 @@ func (b *bench) newWorld(parent string) (*world, error) {
 		return nil, err
 	}
 	var text strings.Builder
+	resumable := func(role string) string {
+		return fmt.Sprintf("%q, %q, \"{native_id}\"]\nnative_id = \"chosen\"\nresume = [%q, %[1]q, %[2]q, \"{native_id}\"]", role, b.stamps.path(), b.client)
+	}
 	for name, start := range map[string]string{
-		"none":   `"wait", "` + b.stamps.path() + `"]`,
-		"chosen": `"wait", "` + b.stamps.path() + "\", \"{native_id}\"]\nnative_id = \"chosen\"\nresume = [\"" + b.client + `", "wait", "` + b.stamps.path() + `", "{native_id}"]`,
-		"echo":   `"echo", "` + b.stamps.path() + `"]`,
-		"flood":  fmt.Sprintf(`"flood", %q, "%d"]`, b.stamps.path(), b.bulkBytes()),
+		"still":   resumable("still"),
+		"spinner": resumable("spinner"),
+		"text":    resumable("text"),
+		"none":    `"wait", "` + b.stamps.path() + `"]`,
+		"chosen":  resumable("wait"),
+		"echo":    `"echo", "` + b.stamps.path() + `"]`,
+		"flood":   fmt.Sprintf(`"flood", %q, "%d"]`, b.stamps.path(), b.bulkBytes()),
 	} {
 		fmt.Fprintf(&text, "[provider.%s]\nstart = [%q, %s\n", name, b.client, start)
 	}

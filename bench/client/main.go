@@ -4,6 +4,9 @@
 //
 //	client wait SOCKET         does nothing more
 //	client echo SOCKET         answers every byte typed by a carriage return and that byte
+//	client still SOCKET        writes a screen, whose last line is the end mark, and does nothing more
+//	client spinner SOCKET      the same, after ten minutes of a spinner
+//	client text SOCKET         the same, after 10 MB of plain text
 //	client flood SOCKET BYTES  writes that much coloured text, then an end mark, for every byte typed
 package main
 
@@ -35,6 +38,11 @@ func main() {
 	case "echo":
 		term.MakeRaw(0)
 		echo()
+	case "still", "spinner", "text":
+		show(os.Args[1])
+		for {
+			time.Sleep(time.Hour)
+		}
 	case "flood":
 		term.MakeRaw(0)
 		size, _ := strconv.Atoi(os.Args[3])
@@ -61,6 +69,26 @@ func echo() {
 		}
 		os.Stdout.Write([]byte{'\r', buf[0]})
 	}
+}
+
+// show writes what a person sees who comes to an agent that has worked for a while.
+func show(before string) {
+	var text bytes.Buffer
+	switch before {
+	case "spinner":
+		for i := range 6000 { // ten a second
+			fmt.Fprintf(&text, "\r\x1b[3%dm%c\x1b[0m thinking about file_%d.go (%d s, esc to interrupt)\x1b[K", 1+i%6, `|/-\`[i%4], i%97, i/10)
+		}
+	case "text":
+		for i := 0; text.Len() < 10<<20; i++ {
+			fmt.Fprintf(&text, "%08d the agent says a line of ordinary length about file_%d.go\r\n", i, i%97)
+		}
+	}
+	for i := range 30 {
+		fmt.Fprintf(&text, "\r\n\x1b[3%dmline %d\x1b[0m of what is on the screen", 1+i%6, i)
+	}
+	fmt.Fprintf(&text, "\r\n<end of screen>")
+	os.Stdout.Write(text.Bytes())
 }
 
 func flood(size int) {
