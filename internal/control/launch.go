@@ -143,7 +143,7 @@ func (c *Control) prepare(ctx context.Context, t target, r launcher.Readiness, h
 	started := r.Phase != session.Starting
 	known := r.Native.NativeID != ""
 	spec := launcher.Spec{
-		Home: *c.Home, Session: t.ID, Provider: agent, Model: t.Model, Spare: c.Agents.Spare,
+		Home: *c.Home, Session: t.ID, Provider: agent, Model: t.Model, Spare: c.Agents.Spare, KeepPane: c.Agents.KeepPane,
 		Client:   launcher.Command{Cwd: t.Cwd, Umask: c.Caller.Umask, Size: how.size},
 		Restarts: manifest.Restarts{Policy: t.Session.Restart},
 	}

@@ -362,6 +362,23 @@ func TestPaneClosedByHand(t *testing.T) {
 	}
 }
 
+// Configured so, a pane closed by hand ends nothing: the agent runs on, and is given
+// a pane again.
+func TestPaneClosedByHandIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config("[close]\npane = \"keep\"\n")
+	r := w.newDemo("this")
+	w.tmuxSays("kill-pane", "-t", *w.tmuxHost(r.ID).Pane)
+	w.eventually("its host has left", func() bool { return len(w.show(r.ID).Hosts) == 0 })
+	if out := w.run("capture", r.ID).want(0).out; !strings.Contains(out, "You said: this") {
+		t.Errorf("in the next pane:\n%s", out)
+	}
+	if now := w.show(r.ID); now.Client == nil || now.Client.PID != r.Client.PID {
+		t.Errorf("client %+v, was %+v", now.Client, r.Client)
+	}
+}
+
 // attach from inside tmux: in a pane of the same server the client is switched; in
 // another server's the command to type is named; without a terminal it says so.
 func TestAttachFromInside(t *testing.T) {

@@ -46,6 +46,15 @@ func decode(path string, data []byte) (Set, error) {
 	if list, ok := s.words("spare"); ok {
 		set.Spare = list
 	}
+	closing, _ := d.tree["close"].(map[string]any)
+	s = section{d, []string{"close"}, closing}
+	d.known(s.keys, closing, []string{"pane"})
+	switch v := s.word("pane", "stop"); v {
+	case "stop", "keep":
+		set.KeepPane = v == "keep"
+	default:
+		s.wrong("pane", `write pane = "stop" or pane = "keep"`, "%q is nothing that closing a pane can do", v)
+	}
 	providers, _ := d.tree["provider"].(map[string]any)
 	for _, name := range sortedKeys(providers) {
 		table, ok := providers[name].(map[string]any)

@@ -72,6 +72,8 @@ var badConfigs = []struct {
 	{"bad name", "[provider.'a b']\n" + ok, 1, "name of a provider", ""},
 	{"name of a flag", "[provider.-x]\n" + ok, 1, "name of a provider", ""},
 	{"demo", "[provider.demo]\n" + ok, 1, "built in", "my-demo"},
+	{"bad close", "[close]\npane = 'detach'\n", 2, "nothing that closing a pane can do", "keep"},
+	{"unknown close", "[close]\ntab = 'keep'\n", 2, "unknown key", "pane"},
 	{"the first of two", "[provider.b]\nready = 'x'\n" + ok + "[provider.a]\nready = 'y'\n" + ok, 2, "", ""},
 }
 
@@ -107,7 +109,7 @@ func checkRefusal(t *testing.T, err error, lines int) int {
 }
 
 func TestReservedTablesAreLeftAlone(t *testing.T) {
-	if _, err := decode("c", []byte("[tmux]\nx = 1\n[notify]\ny = [1]\n[close]\nz = 'stop'\n")); err != nil {
+	if _, err := decode("c", []byte("[tmux]\nx = 1\n[notify]\ny = [1]\n")); err != nil {
 		t.Error(err)
 	}
 }

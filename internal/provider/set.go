@@ -19,6 +19,8 @@ const Demo = "demo"
 type Config struct {
 	// Spare are names of programs that stopping an agent leaves alone.
 	Spare []string
+	// KeepPane lets an agent run on when its tmux pane is closed by hand.
+	KeepPane bool
 }
 
 // Set is the providers of one configuration. It is read-only after Load, and safe
