@@ -46,12 +46,24 @@ func Look(d manifest.Dir, p provider.Provider) (Readiness, error) {
 	return r, nil
 }
 
+// whyNone says, of a client that has ended, what becomes of its restart policy.
+func (r Readiness) whyNone() string {
+	again := r.Super.Restarts
+	switch {
+	case again.Held:
+		return fmt.Sprintf("its client failed %d times within ten minutes, so no other is started; berth restart starts it, and the count, again", len(again.Failures))
+	case again.NextAt != nil && clients.Check(r.Super.Process).Status == clients.Live:
+		return "its client has ended; the next is started at " + again.NextAt.Local().Format("15:04:05")
+	}
+	return "its client has ended"
+}
+
 func (r Readiness) phase(p provider.Provider, any bool) (session.Phase, string) {
 	switch {
 	case !any:
 		return session.Starting, "its client has not started yet"
 	case r.Life.Status == clients.Dead:
-		return session.Ended, "its client has ended"
+		return session.Ended, r.whyNone()
 	case r.Life.Status == clients.Unknown:
 		return session.PhaseUnknown, r.Life.Reason
 	case !p.CanResume():

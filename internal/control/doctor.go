@@ -3,11 +3,14 @@ package control
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"berth/clients"
 	"berth/internal/provider"
+	"berth/internal/registry"
 	"berth/launcher"
 	"berth/manifest"
 )
@@ -31,7 +34,7 @@ const (
 func (c *Control) Doctor(ctx context.Context) []Finding {
 	out := []Finding{{"home", LevelOK, c.Home.Dir + ", sockets in " + c.Home.Sockets, ""}}
 	out = append(out, c.tmuxFindings(ctx)...)
-	out = append(out, inotifyFinding(c.Home.Dir))
+	out = append(out, inotifyFinding(c.Home.Dir), c.supervisorsFinding(ctx))
 	for _, name := range c.Agents.Names() {
 		out = append(out, c.agentFinding(name))
 	}
@@ -61,6 +64,37 @@ func (c *Control) tmuxFindings(ctx context.Context) []Finding {
 		out = append(out, Finding{"tmux.conf", LevelNote, "yours is in part ignored: " + strings.TrimSpace(s.UserConf), "edit " + c.Tmux.UserConf})
 	}
 	return out
+}
+
+// supervisorsFinding says which versions the running supervisors are of: one that was
+// started before an upgrade goes on as it is.
+func (c *Control) supervisorsFinding(ctx context.Context) Finding {
+	f := Finding{Check: "supervisors", Level: LevelOK}
+	count, older := map[string]int{}, ""
+	for e, err := range c.DB.Each(ctx, registry.Filter{}) {
+		if err != nil {
+			return Finding{f.Check, LevelMend, err.Error(), ""}
+		}
+		s, err := manifest.Dir(c.Home.Run(e.CurrentRun)).Supervisor()
+		if err != nil || clients.Check(s.Process).Status != clients.Live {
+			continue
+		}
+		count[s.Version]++
+		if s.Version != c.Caller.Version {
+			older = e.ID
+		}
+	}
+	var versions []string
+	for _, v := range slices.Sorted(maps.Keys(count)) {
+		versions = append(versions, fmt.Sprintf("%d of version %s", count[v], v))
+	}
+	if f.Detail = strings.Join(versions, ", "); f.Detail == "" {
+		f.Detail = "none runs"
+	}
+	if older != "" {
+		f.Level, f.Hint = LevelNote, "berth restart "+older+"   # gives it the supervisor of this version, "+c.Caller.Version
+	}
+	return f
 }
 
 func inotifyFinding(dir string) Finding {

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"strings"
 	"syscall"
 	"testing"
 
@@ -76,4 +77,53 @@ func TestPolicyBacksOffAndAPersonIsQuicker(t *testing.T) {
 	if now := w.show(r.ID); now.Client == nil || *now.NativeID != *r.NativeID {
 		t.Fatalf("a restart in the back-off: %+v", now)
 	}
+}
+
+// A client that fails again and again is held after five failures, counted across
+// supervisors, and says so; a person's restart starts it, and the count, again.
+func TestCrashLoopIsHeld(t *testing.T) {
+	t.Parallel() // it waits out four back-offs
+	w := newWorld(t)
+	w.unguardedAgent()
+	r := w.run("new", "unguarded", "--restart", "on-failure", "--json", "--", request).want(0).record()
+	next := func(before int) (pid int) {
+		w.eventually("the next client", func() bool {
+			now := w.show(r.ID)
+			if now.Client == nil || now.Client.PID == before {
+				return false
+			}
+			pid = now.Client.PID
+			return true
+		})
+		return pid
+	}
+	pid := r.Client.PID
+	for range 2 {
+		kill(t, pid, syscall.SIGKILL)
+		w.eventually("it says when the next one comes", func() bool {
+			now := w.show(r.ID)
+			return now.Client == nil && now.Reason != nil && strings.Contains(*now.Reason, "the next is started at")
+		})
+		pid = next(pid)
+	}
+	w.run("stop", r.ID).want(0)
+	pid = w.run("serve-conversation", r.ID, "--json").want(0).record().Client.PID
+	if n := w.super(r).Restarts.Count; n != 2 {
+		t.Fatalf("the next supervisor counts %d failures", n)
+	}
+	for range 2 {
+		kill(t, pid, syscall.SIGKILL)
+		pid = next(pid)
+	}
+	kill(t, pid, syscall.SIGKILL)
+	w.eventually("it is held", func() bool { return w.super(r).Restarts.Held })
+	w.eventually("its supervisor leaves", func() bool { return w.show(r.ID).Supervisor == nil })
+	if why := w.show(r.ID).Reason; why == nil || !strings.Contains(*why, "failed 5 times") || !strings.Contains(*why, "berth restart") {
+		t.Fatalf("reason %v", why)
+	}
+	w.run("restart", r.ID).want(0)
+	if s := w.super(r); s.Restarts.Held || s.Restarts.Count != 0 {
+		t.Fatalf("after a restart: %+v", s.Restarts)
+	}
+	w.goesOn(r.ID, w.marks(), false)
 }
