@@ -49,7 +49,11 @@ var queries = []struct{ ask, answer string }{
 	{"\x1b[?u", "\x1b[?0u"},
 }
 
-const askCursor = "\x1b[6n"
+const (
+	askCursor = "\x1b[6n"
+	askStatus = "\x1b[5n" // every terminal answers this, after all that it was asked before
+	statusOK  = "\x1b[0n"
+)
 
 func probe(args []string) int {
 	log, err := os.OpenFile(args[0], os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
@@ -114,6 +118,9 @@ func probe(args []string) int {
 				}
 				fmt.Fprintf(out, "that was %d\r\n", n)
 				out.Flush()
+			case "play":
+				recorded, _ := os.ReadFile(rest)
+				os.Stdout.Write(append(recorded, askStatus...))
 			case "modes":
 				fmt.Print("\x1b[?1049h\x1b[?1003h\x1b[?1006h\x1b[?2004h\x1b[?1004h\x1b[?1h\x1b=\x1b[?25l\x1b[>1u\x1b[31mmodes set")
 			case "exit":
@@ -136,15 +143,16 @@ type probed struct {
 	log string
 }
 
-// newProbe starts a probe in a session of its own.
-func (w *world) newProbe(name string) probed {
+// newProbe starts a probe in a session of its own, with these lines of configuration
+// beside its provider's.
+func (w *world) newProbe(name string, more ...string) probed {
 	w.t.Helper()
 	log := filepath.Join(filepath.Dir(w.home), name+".log")
 	var quoted []string
 	for _, a := range roleArgv("probe", log) {
 		quoted = append(quoted, fmt.Sprintf("%q", a))
 	}
-	w.config(fmt.Sprintf("[provider.probe]\nstart = [%s]\nnative_id = \"none\"\nready = \"output:probe ready\"\n", strings.Join(quoted, ", ")))
+	w.config(fmt.Sprintf("[provider.probe]\nstart = [%s]\nnative_id = \"none\"\nready = \"output:probe ready\"\n%s", strings.Join(quoted, ", "), strings.Join(more, "\n")))
 	p := probed{w.run("new", "probe", "--json").want(0).record(), w, log}
 	w.eventually("the probe is ready", func() bool { return len(p.said("ready")) == 1 })
 	return p
