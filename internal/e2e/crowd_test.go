@@ -70,6 +70,9 @@ func TestCrowdOpensOneSession(t *testing.T) { // not beside others: it is about 
 		}
 		last.typeIn("\x1c")
 		last.wait()
+		for _, x := range crowd { // a machine has so many terminals
+			x.hangUp()
+		}
 		w.neverTwo(request)
 	}
 	w.oneAfterTheOther(w.show(r.ID))
