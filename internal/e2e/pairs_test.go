@@ -85,7 +85,9 @@ func contest(w *world, state string, a, b contender) {
 	}
 
 	x := w.openWith([]string{arms[0]}, append(a.verb, r.ID)...)
-	first.reached()
+	w.eventually("it is held", func() bool { // at the point of the second if that comes before in the same supervisor
+		return exists(first.path+".here") || exists(second.path+".here")
+	})
 	y := w.openWith([]string{arms[1]}, append(b.verb, r.ID)...)
 	w.eventually("the second is held, waits for the first, or is through", func() bool {
 		return y.ended() || exists(second.path+".here") || waitsForLock(w.t, y.cmd.Process.Pid) || strings.Contains(y.all(), "waiting for that") ||
