@@ -91,15 +91,8 @@ func orphaned(t target, r launcher.Readiness) error {
 		WithHint("berth open --replace %s   # ends it, with what it is doing, and resumes the conversation here", t.ID)
 }
 
-// Host joins a terminal to the session until the person leaves, the terminal goes,
-// or the client ends and no next one follows. With pane it is what the session's own
-// tmux pane runs, if this is a pane of berth's server; any other terminal in there,
-// such as a pane that a person split off, is a terminal.
-func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, move bool) (host.Result, error) {
-	t, err := c.find(ctx, ref)
-	if err != nil {
-		return host.Result{}, err
-	}
+// hostOptions says what the terminal is.
+func (c *Control) hostOptions(in, out *os.File, pane bool) host.Options {
 	o := host.Options{In: in, Out: out, Kind: manifest.HostTerminal}
 	o.Info = manifest.Host{Process: clients.Self(), TTY: ttyName(in)}
 	if id := launcher.Getenv(c.Caller.Env, "TMUX_PANE"); pane && id != "" && c.Tmux.InsideThisServer(launcher.Getenv(c.Caller.Env, "TMUX")) {
@@ -110,6 +103,19 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, 
 	} else if id := launcher.Getenv(c.Caller.Env, "BERTH_TERMINAL_ID"); id != "" && launcher.Getenv(c.Caller.Env, "BERTH_TERMINAL_TTY") == o.Info.TTY {
 		o.Info.TerminalID = id
 	}
+	return o
+}
+
+// Host joins a terminal to the session until the person leaves, the terminal goes,
+// or the client ends and no next one follows. With pane it is what the session's own
+// tmux pane runs, if this is a pane of berth's server; any other terminal in there,
+// such as a pane that a person split off, is a terminal.
+func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, move bool) (host.Result, error) {
+	t, err := c.find(ctx, ref)
+	if err != nil {
+		return host.Result{}, err
+	}
+	o := c.hostOptions(in, out, pane)
 	told := false
 	for {
 		r, err := launcher.Look(t.dir, t.agent)
