@@ -21,15 +21,15 @@ type serveOptions struct {
 func serveConversationVerb() *verb {
 	var o serveOptions
 	return &verb{
-		Name: "serve-conversation", Args: "RUN", Hidden: true,
+		Name: "serve-conversation", Args: "RUN", Group: groupStart,
 		Short: "Launch a run unless it is launched, and host it here",
 		Long: "What a session's tmux pane runs. It makes sure that the run's agent is launched and hosts it in this terminal at once. " +
-			"A pane made for an agent that runs is told so by --launched: should that agent have ended since, its end stands. " +
+			"" +
 			"Without a terminal, as from a script or a unit, it launches, waits until the run is resumable, and prints its record with --json.",
 		Examples: []string{"berth serve-conversation 0m4zr8t1c9ab77xq", "berth serve-conversation 0m4z --json"},
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "ready-timeout", Usage: "wait `TIME` for it to be resumable", Value: 30 * time.Second, Destination: &o.timeout},
-			&cli.BoolFlag{Name: "launched", Usage: "start nothing: host what was launched, or tell how that ended", Destination: &o.launched},
+			&cli.BoolFlag{Name: "launched", Hidden: true, Usage: "start nothing: host what was launched, or tell how that ended", Destination: &o.launched},
 			jsonFlag(),
 		},
 		Takes: takes{min: 1, max: 1, what: "a run ID", find: "berth list --json"},
