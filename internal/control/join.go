@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -130,7 +131,7 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, 
 		c.knock(ctx, t)
 		res, err := host.Join(ctx, o, func(protocol.Greeting) { told = true })
 		if told && errors.Is(err, host.ErrLost) {
-			if end := c.endSince(t, r); end != nil { // its last word did not get through, but it is on record
+			if end := c.endOf(ctx, t, r.Client.Receipt.Process); end != nil { // its last word did not get through, but it is on record
 				res, err = host.Result{Why: host.Over, Ending: protocol.EndingOf(*end, false)}, nil
 			}
 		}
@@ -156,14 +157,24 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, 
 	}
 }
 
-// endSince is the recorded end of the session's newest client if that is the one of
-// before; else nil.
-func (c *Control) endSince(t target, before launcher.Readiness) *clients.End {
-	now, err := launcher.Look(t.dir, t.agent)
-	if err != nil || now.Client.Receipt.Process != before.Client.Receipt.Process {
+// endOf is the recorded end of a client; nil if there is none. Whoever is changing the
+// session, and may have ended it, is waited for.
+func (c *Control) endOf(ctx context.Context, t target, client clients.Identity) *clients.End {
+	ctx, cancel := context.WithTimeout(ctx, nextWait)
+	defer cancel()
+	w := manifest.Watch(string(t.dir))
+	defer w.Close()
+	for {
+		if changing, _, err := lock.Held(c.Home.Locks(), t.ID, lock.Launch); err != nil || !changing || c.pause(ctx, w, nextWait) != nil {
+			break
+		}
+	}
+	all, err := clients.Read(string(t.dir))
+	i := slices.IndexFunc(all, func(c clients.Client) bool { return c.Receipt.Process == client })
+	if err != nil || i < 0 {
 		return nil
 	}
-	return now.Client.End
+	return all[i].End
 }
 
 // ErrOver is wrapped by the error of Host when the client ended before the terminal

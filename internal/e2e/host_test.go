@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -377,6 +378,9 @@ func TestAttachAndDetachLeaveNothing(t *testing.T) {
 func holds(t *testing.T, pid int) string {
 	t.Helper()
 	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if errors.Is(err, os.ErrNotExist) {
+		return "nothing: it has ended"
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func contest(w *world, state string, a, b contender) {
 	y := w.openWith([]string{arms[1]}, append(b.verb, r.ID)...)
 	w.eventually("the second is held, waits for the first, or is through", func() bool {
 		return y.ended() || exists(second.path+".here") || waitsForLock(w.t, y.cmd.Process.Pid) || strings.Contains(y.all(), "waiting for that") ||
-			strings.Contains(y.screen(), "unguarded>") || len(w.show(r.ID).Hosts) > 1
+			strings.Contains(holds(w.t, y.cmd.Process.Pid), "socket:") || strings.Contains(y.screen(), "unguarded>") || len(w.show(r.ID).Hosts) > 1
 	})
 	first.open()
 	if second != first {
