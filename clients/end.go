@@ -18,8 +18,6 @@ const (
 	// killPause is how long a round of killing waits for what it killed before it
 	// looks for what was forked meanwhile.
 	killPause = 100 * time.Millisecond
-	// maxRounds bounds the killing of a tree that forks faster than it dies.
-	maxRounds = 100
 )
 
 // Grace is how gently a tree is ended. The zero value starts with SIGTERM.
@@ -159,9 +157,10 @@ func (e *ending) term(ctx context.Context) error {
 }
 
 // kill scans and kills until enough scans in a row are empty. It gives up on what
-// KillFor does not end.
+// KillFor does not end: a process that the kernel keeps, or a tree that forks faster
+// than it dies.
 func (e *ending) kill(ctx context.Context) error {
-	for round := 0; e.empty < max(e.quiet, quietScans) && round < maxRounds && ctx.Err() == nil; round++ {
+	for limit := time.Now().Add(e.grace.KillFor); e.empty < max(e.quiet, quietScans) && ctx.Err() == nil; {
 		found, err := e.look()
 		if err != nil {
 			return err
@@ -177,6 +176,9 @@ func (e *ending) kill(ctx context.Context) error {
 			}
 		}
 		switch {
+		case len(found) > 0 && time.Now().After(limit):
+			_, err := e.look() // what is there now is left, also what has just come
+			return err
 		case len(fresh) > 0:
 			wait(ctx, fresh, killPause)
 		case len(found) > 0 && len(mortal) == 0, !wait(ctx, mortal, e.grace.KillFor):
@@ -279,7 +281,7 @@ func (e *ending) result() Ended {
 		case t.err != nil:
 			p.Why = t.err.Error()
 		case t.sent == 0:
-			p.Why = "not signalled yet"
+			p.Why = "the tree forks faster than it dies"
 		}
 		r.Left = append(r.Left, p)
 	}

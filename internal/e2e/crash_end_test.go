@@ -84,10 +84,10 @@ func (c endCrash) run(w *world, next string) {
 	}
 	if c.dies != "command" {
 		r := ending.wait()
-		if waiting == nil || r.code != 1 { // else the waiting one was quicker to end what this one had restarted
+		if waiting == nil || r.code != 6 { // else the waiting one was quicker to end what this one had restarted
 			r.want(0)
 		} else {
-			r.says("ended before it could be resumed: restarted")
+			r.says("ended before it could be resumed: restarted by berth restart")
 		}
 	}
 	switch {
