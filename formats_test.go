@@ -98,7 +98,7 @@ var formats = []format{
 	}},
 	{"end.json", clients.End{
 		SchemaVersion: 1, Process: goldenHost, ExitCode: &goldenExit, Signal: "SIGTERM", Outcome: clients.Failed, Reason: "exited with status 3",
-		AskedBy: "berth stop (pid 4242)", Ended: 4, Survivors: []int{4243}, EndedAt: at(goldenTime),
+		AskedBy: "berth stop (pid 4242)", Ended: 4, Survivors: []int{4243}, SurvivorProcesses: []clients.Identity{goldenHost}, EndedAt: at(goldenTime),
 	}, "clients/4242-170042.end.json", func(d manifest.Dir) (any, error) {
 		cs, err := clients.Read(string(d))
 		switch {

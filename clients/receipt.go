@@ -44,6 +44,18 @@ type End struct {
 	Ended         int       `json:"ended"`              // processes of the run ended with it, itself included
 	Survivors     []int     `json:"survivors"`          // pids that could not be ended
 	EndedAt       time.Time `json:"ended_at"`
+
+	// The survivors, as no other process can be taken for them. Those that have
+	// cleared their environment are known to be of the run by this alone.
+	SurvivorProcesses []Identity `json:"survivor_processes,omitempty"`
+}
+
+// Survived notes processes that are left of the run.
+func (e *End) Survived(left []Process) {
+	for _, p := range left {
+		e.Survivors = append(e.Survivors, p.PID)
+		e.SurvivorProcesses = append(e.SurvivorProcesses, p.Identity)
+	}
 }
 
 // Status is the exit status that stands for the end: the client's own, 128+signal for

@@ -15,6 +15,10 @@ type TreeSpec struct {
 	Run   string     // the run's id
 	Roots []Identity // the run's clients; dead ones do no harm
 
+	// Kin are processes that were of the tree when somebody looked. They still are,
+	// though nothing may show it any more, unless they say otherwise themselves.
+	Kin []Identity
+
 	// Adopter is the run's supervisor when it is a subreaper, else zero. Its
 	// children outside its own session are orphans of the run: what the adopter
 	// starts for itself must stay in its session, carry a border's role, or be a
@@ -141,6 +145,9 @@ func newCensus(spec TreeSpec, kin func(Identity) bool) (*census, error) {
 	c := &census{spec: spec, all: all, roots: map[Identity]bool{}, kin: kin, verdicts: map[int]verdict{}, confirmed: map[int]bool{}}
 	for _, id := range spec.Roots {
 		c.roots[id] = true
+	}
+	if len(spec.Kin) > 0 {
+		c.kin = func(id Identity) bool { return kin(id) || slices.Contains(spec.Kin, id) }
 	}
 	return c, nil
 }

@@ -184,15 +184,11 @@ func (s *loop) recordEnd(c *client, e *ending) clients.End {
 	if e != nil {
 		cause, end.AskedBy, end.Reason = e.cause, e.by, e.reason
 		end.Ended = e.tree.Count
-		for _, p := range e.tree.Left {
-			end.Survivors = append(end.Survivors, p.PID)
-		}
+		end.Survived(e.tree.Left)
 	} else {
 		end.Reason = describeStatus(ws)
 		if left, err := clients.Scan(s.tree(s.spec.Spare)); err == nil {
-			for _, p := range left.Processes {
-				end.Survivors = append(end.Survivors, p.PID)
-			}
+			end.Survived(left.Processes)
 		}
 	}
 	if e == nil && c.notStarted != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -62,7 +63,13 @@ func runRestart(ctx context.Context, env *Env, o restartOptions) error {
 }
 
 func restartOne(ctx context.Context, env *Env, c *control.Control, ref string, o restartOptions) (session.Record, error) {
-	asked, id, err := c.Restart(ctx, ref, o.fresh)
+	asked, id, err := c.Restart(ctx, ref, o.fresh, o.interrupted)
+	if errors.Is(err, control.ErrMeanwhile) {
+		if !env.JSON {
+			fmt.Fprintf(env.Out, "%s  left alone: %v\n", id, err)
+		}
+		return session.Record{}, nil
+	}
 	if err != nil {
 		return session.Record{}, err
 	}

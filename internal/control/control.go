@@ -191,6 +191,9 @@ func (c *Control) tree(t target) (clients.TreeSpec, error) {
 		if cl.Err == nil {
 			spec.Roots = append(spec.Roots, cl.Receipt.Process)
 		}
+		if cl.End != nil {
+			spec.Kin = append(spec.Kin, cl.End.SurvivorProcesses...)
+		}
 	}
 	if s, err := t.dir.Supervisor(); err == nil {
 		spec.Adopter = s.Process

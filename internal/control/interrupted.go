@@ -17,12 +17,7 @@ func (c *Control) Interrupted(ctx context.Context) ([]string, error) {
 	}
 	found := make([]bool, len(page.Entries))
 	each(len(found), func(i int) {
-		t := c.target(page.Entries[i])
-		if c.record(t).State != session.StateInterrupted {
-			return
-		}
-		w, err := t.dir.Wanted()
-		found[i] = err == nil && w.Want == manifest.WantRun
+		found[i] = c.wasInterrupted(c.target(page.Entries[i]))
 	})
 	var ids []string
 	for i, yes := range found {
@@ -31,4 +26,12 @@ func (c *Control) Interrupted(ctx context.Context) ([]string, error) {
 		}
 	}
 	return ids, nil
+}
+
+func (c *Control) wasInterrupted(t target) bool {
+	if c.record(t).State != session.StateInterrupted {
+		return false
+	}
+	w, err := t.dir.Wanted()
+	return err == nil && w.Want == manifest.WantRun
 }

@@ -34,13 +34,17 @@ func (c *Control) removePane(ctx context.Context, t target) {
 }
 
 // Restart ends the session's client, if any, and resumes the conversation in a new
-// one; fresh starts a new conversation instead. It returns whether that was only
-// asked for (from inside the session, which ends the caller).
-func (c *Control) Restart(ctx context.Context, ref string, fresh bool) (asked bool, id string, err error) {
+// one; fresh starts a new conversation instead. With interrupted, ErrMeanwhile says that
+// it is not interrupted, or not any more. It returns whether that was only asked for
+// (from inside the session, which ends the caller).
+func (c *Control) Restart(ctx context.Context, ref string, fresh, interrupted bool) (asked bool, id string, err error) {
 	err = c.withLaunchLock(ctx, ref, func(t target, release func()) error {
 		id = t.ID
 		if t.ClosedAt != nil {
 			return closed(t)
+		}
+		if interrupted && !c.wasInterrupted(t) {
+			return ErrMeanwhile
 		}
 		if err := c.mayRestart(ctx, t, fresh); err != nil {
 			return err
@@ -66,6 +70,9 @@ func (c *Control) Restart(ctx context.Context, ref string, fresh bool) (asked bo
 	})
 	return asked, id, err
 }
+
+// ErrMeanwhile says that somebody has seen to the session since it was interrupted.
+var ErrMeanwhile = errors.New("somebody has started, stopped or completed it meanwhile")
 
 // mayRestart checks, before anything is stopped, all that the next start needs.
 func (c *Control) mayRestart(ctx context.Context, t target, fresh bool) error {

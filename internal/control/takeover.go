@@ -21,28 +21,42 @@ import (
 // takeOver ends the processes of a session whose supervisor is dead or silent. The
 // supervisor is ended first, so that it cannot wake and act; if it cannot be proved
 // gone, nothing else is touched.
+//
+// What is of the run is looked up before, too: orphans that the supervisor had taken in
+// are nobody's when it is gone.
 func (c *Control) takeOver(ctx context.Context, t target, r launcher.Readiness, reason string, e Ended) (Ended, error) {
+	before, err := c.tree(t)
+	if err != nil {
+		return e, err
+	}
+	found, err := clients.Scan(before)
+	if err != nil {
+		return e, session.Errorf(session.Unknown, "cannot look for processes of session %s: %w", t.ID, err)
+	}
 	if err := c.endSupervisor(ctx, t, r); err != nil {
 		return e, err
 	}
 	point.Here("command.taking-over")
 	os.Remove(c.Home.RunSocket(t.CurrentRun)) //nolint:errcheck // who would have removed it is gone, if there is one at all
-	return c.sweep(ctx, t, r, reason, e)
+	return c.sweep(ctx, t, r, reason, e, found.Processes...)
 }
 
-// sweep ends what is left of the run's tree and records the end of a client that
-// nobody saw ending.
-func (c *Control) sweep(ctx context.Context, t target, r launcher.Readiness, reason string, e Ended) (Ended, error) {
+// sweep ends what is left of the run's tree, and of what was seen of it before, and
+// records the end of a client that nobody saw ending.
+func (c *Control) sweep(ctx context.Context, t target, r launcher.Readiness, reason string, e Ended, before ...clients.Process) (Ended, error) {
 	tree, err := c.tree(t)
 	if err != nil {
 		return e, err
+	}
+	for _, p := range before {
+		tree.Kin = append(tree.Kin, p.Identity)
 	}
 	ended, err := clients.EndTree(ctx, tree, clients.Grace{})
 	if err != nil {
 		return e, session.Errorf(session.Unknown, "cannot end session %s: %w", t.ID, err)
 	}
 	e.Ended += ended.Count
-	e.Already = e.Ended == 0
+	e.Already = e.Ended == 0 && r.Life.Status != clients.Live // which died with its supervisor, if it is gone
 	for _, p := range ended.Left {
 		e.Left = append(e.Left, p.PID)
 	}

@@ -366,3 +366,62 @@ func text(s *string) string {
 	}
 	return *s
 }
+
+// cleared is an agent behind a wrapper: the agent proper has no environment, so no mark,
+// and ends by SIGKILL only.
+func (w *world) cleared(wrapper string) {
+	agent := `trap "" HUP INT TERM; while :; do sleep 0.1; done`
+	w.config(fmt.Sprintf("[provider.cleared]\nstart = [\"sh\", \"-c\", %q, \"{native_id}\"]\nresume = [\"sh\", \"-c\", %[1]q, \"{native_id}\"]\nnative_id = \"chosen\"\n",
+		fmt.Sprintf(wrapper, `env -i PATH=$PATH sh -c '`+agent+`' `+w.home)))
+}
+
+// clearedAgents are the pids of those agents.
+func (w *world) clearedAgents() (found []string) {
+	out, _ := exec.Command("pgrep", "-f", `trap "" HUP INT TERM.*`+w.home+`$`).Output()
+	for _, pid := range strings.Fields(string(out)) {
+		if exe, _ := os.Readlink("/proc/" + pid + "/exe"); exe != "" && !strings.Contains(readable("/proc/"+pid+"/environ"), "BERTH_") {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+func readable(path string) string {
+	b, _ := os.ReadFile(path)
+	return string(b)
+}
+
+// A client's wrapper is killed, and the agent below it, which has cleared its
+// environment, lives on: no second one is started beside it, and stop ends it.
+func TestSurvivorWithoutMarks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cleared("%s; :")
+	r := w.run("new", "cleared", "--json").want(0).record()
+	w.eventually("the agent runs", func() bool { return len(w.clearedAgents()) == 1 })
+	kill(t, r.Client.PID, syscall.SIGKILL)
+	w.eventually("the end is on record", func() bool { return w.show(r.ID).LastEnd != nil })
+	w.run("serve-conversation", r.ID, "--json").want(4).says("processes of it still run")
+	if n := len(w.clearedAgents()); n != 1 {
+		t.Fatalf("%d agents", n)
+	}
+	w.run("restart", r.ID).want(0)
+	w.eventually("one agent", func() bool { return len(w.clearedAgents()) == 1 })
+	kill(t, w.show(r.ID).Client.PID, syscall.SIGKILL)
+	w.eventually("the end is on record", func() bool { return w.show(r.ID).Client == nil })
+	w.run("stop", r.ID).want(0)
+	w.eventually("nothing is left", func() bool { return len(w.clearedAgents()) == 0 })
+}
+
+// A supervisor that is frozen is taken over: the orphans it had taken in, which nothing
+// else shows to be of the run, are ended too.
+func TestTakeOverEndsOrphans(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.cleared("(setsid %s &); exec sleep 1000")
+	r := w.run("new", "cleared", "--json").want(0).record()
+	w.eventually("the orphan runs", func() bool { return len(w.clearedAgents()) == 1 })
+	kill(t, r.Supervisor.PID, syscall.SIGSTOP)
+	w.run("stop", r.ID).want(0).says("taking over")
+	w.eventually("nothing is left", func() bool { return len(w.clearedAgents()) == 0 })
+}
