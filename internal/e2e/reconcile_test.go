@@ -107,3 +107,30 @@ func TestRestartInterruptedAfterAReboot(t *testing.T) {
 	}
 	w.runWith(reboot, nil, "stop", "--all").want(0)
 }
+
+// A session that somebody restarts while restart --interrupted waits for it is left
+// to them.
+func TestRestartInterruptedLooksAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.unguardedAgent()
+	r := w.run("new", "unguarded", "--json", "--", request).want(0).record()
+	w.eventually("the request is heard", func() bool { return w.heard(request) == 1 })
+	w.killed(r.Client.PID)
+	w.eventually("interrupted", func() bool { return w.show(r.ID).State == session.StateInterrupted })
+	b := w.barrier("release")
+	person := w.start([]string{b.arm("command.claimed")}, "restart", r.ID)
+	b.reached()
+	all := w.start(nil, "restart", "--interrupted")
+	w.eventually("it waits for the person", func() bool { return waitsForLock(t, all.cmd.Process.Pid) })
+	b.open()
+	person.wait().want(0)
+	client := w.show(r.ID).Client.PID
+	if out := all.wait().want(0).out; !strings.Contains(out, "left alone") {
+		t.Errorf("it says %q", out)
+	}
+	if now := w.show(r.ID).Client; now == nil || now.PID != client {
+		t.Fatalf("client %+v, was %d", now, client)
+	}
+	w.goesOn(r.ID, w.marks(), false)
+}
