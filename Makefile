@@ -11,6 +11,7 @@ bin/berth: FORCE
 	go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $@ .
 
 install: bin/berth ## put berth into PREFIX/bin (default /usr/local)
+	install -d $(or $(PREFIX),/usr/local)/bin
 	install -m 755 bin/berth $(or $(PREFIX),/usr/local)/bin/berth
 
 demo: bin/berth ## a scripted tour with the built-in agent, in a scratch home

@@ -29,7 +29,7 @@ func (s *loop) backOff(d time.Duration) {
 // tryAgain starts the next client, as the policy says, unless somebody has said
 // otherwise since. What the last client left behind is ended first.
 func (s *loop) tryAgain() {
-	if s.ending != nil || s.done {
+	if s.phase != manifest.PhaseBackoff { // a request was quicker, and this timer is of then
 		return
 	}
 	if !s.wanted() { // whoever holds the lock may be waiting for us to leave
@@ -42,8 +42,12 @@ func (s *loop) tryAgain() {
 		s.after(lockRetry, s.tryAgain)
 		return
 	}
-	if err != nil || !s.wanted() {
-		s.warn(err)
+	if err != nil {
+		s.leaveFor(err.Error())
+		return
+	}
+	if !s.wanted() {
+		l.Release() //nolint:errcheck // closing a lock file cannot lose anything
 		s.leaveFor("another client was not wanted any more")
 		return
 	}
@@ -53,7 +57,7 @@ func (s *loop) tryAgain() {
 		s.post(func() {
 			defer l.Release() //nolint:errcheck // closing a lock file cannot lose anything
 			switch {
-			case s.ending != nil: // a request came meanwhile, and it decides
+			case s.phase != manifest.PhaseBackoff: // a request came meanwhile, and it decides
 			case err != nil || len(ended.Left) > 0:
 				s.warn(err)
 				s.leaveFor(fmt.Sprintf("%d processes of the last client could not be ended", len(ended.Left)))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"time"
 
 	"berth/clients"
 	"berth/internal/protocol"
@@ -180,7 +179,8 @@ func (s *loop) paneHungUp(info manifest.Host) {
 
 // farewell gives the hosts a moment to take the last bytes.
 func (s *loop) farewell() {
-	limit := time.After(farewellWait)
+	ctx, cancel := context.WithTimeout(context.Background(), farewellWait) // for all of them
+	defer cancel()
 	all := slices.Concat(s.hosts, s.dismissed)
 	for _, h := range all {
 		h.out.close()
@@ -188,7 +188,7 @@ func (s *loop) farewell() {
 	for _, h := range all {
 		select {
 		case <-h.out.ended:
-		case <-limit:
+		case <-ctx.Done():
 		}
 		h.conn.Close() //nolint:errcheck // leaving
 	}

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+
+	"golang.org/x/sys/unix"
 )
 
-// errInterrupted is the cause of the context that a person's ctrl-C ends.
+// errInterrupted is the cause of the context that a person's ctrl-C ends, or ctrl-\:
+// the key that leaves an open is typed at one that still waits, too.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible returns a context that the first SIGINT cancels with
+// interruptible returns a context that the first SIGINT or SIGQUIT cancels with
 // errInterrupted; the second ends the process as if there was no handler. A
 // SIGINT that our parent has us ignore (a shell's background job) stays ignored.
 // stop waits until the handler is gone.
@@ -20,7 +23,7 @@ func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 		return ctx, func() { cancel(context.Canceled) }
 	}
 	signals := make(chan os.Signal, 1) // one: a second arrives after Stop, or changes nothing
-	signal.Notify(signals, os.Interrupt)
+	signal.Notify(signals, os.Interrupt, unix.SIGQUIT)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,6 +75,21 @@ func (c *Control) litter(ctx context.Context) ([]Litter, error) {
 			return out, err
 		}
 	}
+	// A supervisor that lives counts on the numbers of the requests it has seen.
+	served := map[string]bool{}
+	out = slices.DeleteFunc(out, func(l Litter) bool {
+		if !strings.HasSuffix(l.Path, ".done.json") {
+			return false
+		}
+		run := filepath.Base(filepath.Dir(filepath.Dir(l.Path)))
+		live, known := served[run]
+		if !known {
+			dead, err := c.unserved(ctx, run)
+			live = err != nil || !dead
+			served[run] = live
+		}
+		return live
+	})
 	for _, l := range out { // a request goes with its answer
 		if req, ok := strings.CutSuffix(l.Path, ".done.json"); ok {
 			out = append(out, Litter{req + ".json", "an old request that was answered"})
@@ -84,7 +100,7 @@ func (c *Control) litter(ctx context.Context) ([]Litter, error) {
 		return out, err
 	}
 	for _, s := range sockets {
-		if dead, err := c.deadSocket(ctx, s.Name()); err != nil {
+		if dead, err := c.unserved(ctx, s.Name()); err != nil {
 			return out, err
 		} else if dead {
 			out = append(out, Litter{filepath.Join(c.Home.Sockets, s.Name()), "a socket nobody listens on"})
@@ -93,8 +109,8 @@ func (c *Control) litter(ctx context.Context) ([]Litter, error) {
 	return out, nil
 }
 
-// deadSocket reports whether the socket is of a run whose session has no supervisor.
-func (c *Control) deadSocket(ctx context.Context, run string) (bool, error) {
+// unserved reports whether run is one whose session has no supervisor.
+func (c *Control) unserved(ctx context.Context, run string) (bool, error) {
 	if !session.IsID(run) {
 		return false, nil
 	}

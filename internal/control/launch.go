@@ -92,7 +92,11 @@ func (c *Control) betweenClients(ctx context.Context, t target) (launcher.Readin
 			return r, err
 		}
 		if r.Super.Phase == manifest.PhaseBackoff { // a person is quicker than its policy
-			if _, err := c.ask(ctx, t, r, manifest.RequestStop, "superseded", false, nil); err != nil && !errors.Is(err, errLeft) {
+			_, err := c.ask(ctx, t, r, manifest.RequestStop, "superseded", false, nil)
+			if errors.Is(err, errSilent) {
+				return r, session.Errorf(session.Unknown, "session %s: %w (pid %d)", t.ID, err, r.Super.Process.PID).WithHint("berth stop %s   # ends it", t.ID)
+			}
+			if err != nil && !errors.Is(err, errLeft) {
 				return r, err
 			}
 			continue
