@@ -70,7 +70,11 @@ func (s *Server) RecoverSocket(ctx context.Context) error {
 	case clients.Unknown:
 		return session.Errorf(session.Unknown, "%w: %s", ErrLost, life.Reason)
 	}
-	if err := signalProcess(r.Server, unix.SIGUSR1); err != nil {
+	err = signalProcess(r.Server, unix.SIGUSR1)
+	if errors.Is(err, clients.ErrNoProcess) { // it was just leaving
+		return gone
+	}
+	if err != nil {
 		return session.Errorf(session.Unknown, "%w: cannot wake process %d: %v", ErrLost, r.Server.PID, err)
 	}
 	// The server says nothing when it is done, so the socket is asked, bounded.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/control"
+	"berth/lock"
 )
 
 // gc removes litter and nothing else; --dry-run only says so.
@@ -18,7 +19,10 @@ func TestGCRemovesLitterOnly(t *testing.T) {
 	w := newWorld(t)
 	live, dead := w.newDemo("live"), w.newDemo("dead")
 	syscall.Kill(dead.Supervisor.PID, syscall.SIGKILL)
-	w.eventually("its supervisor is gone", func() bool { return !alive(dead.Supervisor.PID) })
+	w.eventually("its supervisor is gone, and its locks with it", func() bool {
+		held, _, err := lock.Held(filepath.Join(w.home, "locks"), dead.ID, lock.Life)
+		return err == nil && !held
+	})
 	old := time.Now().Add(-30 * 24 * time.Hour)
 	litter := []string{
 		filepath.Join(w.home, "runs", live.Run[:2], ".publish-1"),
