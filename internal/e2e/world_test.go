@@ -211,12 +211,13 @@ func (w *world) eventually(what string, cond func() bool) {
 	}
 }
 
-// alive reports whether the process runs (a zombie does not).
+// alive reports whether the process runs: a zombie does not, unless threads of it are
+// still on their way out, with its files and locks.
 func alive(pid int) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return false
 	}
-	rest := b[bytes.LastIndexByte(b, ')')+1:]
-	return !bytes.HasPrefix(bytes.TrimSpace(rest), []byte("Z"))
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // f[0] is field 3 of proc_pid_stat(5)
+	return f[0] != "X" && (f[0] != "Z" || f[17] != "1" && f[17] != "0")
 }
