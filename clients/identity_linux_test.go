@@ -116,7 +116,9 @@ func TestLeaderThreadEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for start := time.Now(); ; <-look.C {
 		b, err := os.ReadFile("/proc/" + strings.Split(id.String(), "-")[0] + "/stat")
 		if err != nil {
 			t.Fatal(err)

@@ -115,12 +115,13 @@ func TestWritersKilledInTheirWriting(t *testing.T) {
 	}()
 	for range kills {
 		before := progress(t, dir)
-		for deadline := time.Now().Add(lockWait); progress(t, dir) == before; { // each kill meets writing, not waiting
+		look := time.NewTicker(time.Millisecond)
+		for deadline := time.Now().Add(lockWait); progress(t, dir) == before; <-look.C { // each kill meets writing, not waiting
 			if time.Now().After(deadline) {
 				t.Fatal("the writers stand still")
 			}
-			time.Sleep(time.Millisecond)
 		}
+		look.Stop()
 		i := rand.IntN(writers)
 		end(i)
 		cmds[i] = start()

@@ -82,7 +82,6 @@ func (s *loop) watchProgress(h *host) {
 func (s *loop) stallHost(h *host) {
 	h.stalled = true
 	h.out.drop()
-	h.out.full() // it wakes us when it moves
 	s.event("host stalled", map[string]any{"kind": h.info.Kind, "pid": h.info.Process.PID})
 }
 
@@ -90,7 +89,7 @@ func (s *loop) stallHost(h *host) {
 // picture. That the holder has room shows in held.
 func (s *loop) resume() {
 	for _, h := range s.hosts {
-		if h.stalled && !h.out.full() {
+		if h.stalled && h.out.moves() {
 			h.stalled = false
 			s.draw(h)
 		}

@@ -42,6 +42,7 @@ type outbox struct {
 	queue  []frame
 	bytes  int    // of Output in queue
 	sent   uint64 // frames sent
+	busy   bool   // a frame is being sent
 	closed bool   // nothing more will be put in
 	failed bool   // the connection is gone
 	hungry bool   // the loop wants to know when there is room
@@ -87,10 +88,12 @@ func (o *outbox) put(kind protocol.Type, payload []byte) {
 	o.cond.Broadcast()
 }
 
-// drop forgets the output that waits: a picture will follow.
+// drop forgets the output that waits: a picture will follow, when the frame that is
+// being sent is out. That wakes the loop.
 func (o *outbox) drop() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.hungry = true
 	kept := o.queue[:0]
 	for _, f := range o.queue {
 		if f.kind != protocol.Output {
@@ -107,14 +110,21 @@ func (o *outbox) state() (waiting int, sent uint64) {
 	return o.bytes, o.sent
 }
 
-// full reports whether more waits than a holder may leave waiting. If so, or if
-// nothing waits since it was dropped, the sender wakes the loop after its next frame
-// that leaves room.
+// full reports whether more waits than a holder may leave waiting. If so, the sender
+// wakes the loop after its next frame that leaves room.
 func (o *outbox) full() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.hungry = true
-	return o.bytes > holderQueue
+	full := o.bytes > holderQueue
+	o.hungry = o.hungry || full
+	return full
+}
+
+// moves reports whether the host takes what it is sent: nothing is stuck on its way.
+func (o *outbox) moves() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.busy
 }
 
 // close lets what waits go out and then ends the sender.
@@ -140,10 +150,11 @@ func (h *host) send(wake chan<- struct{}) {
 			return
 		}
 		f := o.queue[0]
-		o.queue = o.queue[1:]
+		o.queue, o.busy = o.queue[1:], true
 		o.mu.Unlock()
 		err := h.conn.Send(f.kind, f.payload)
 		o.mu.Lock()
+		o.busy = false
 		if f.kind == protocol.Output {
 			o.bytes = max(0, o.bytes-len(f.payload)) // drop may have forgotten it meanwhile
 		}

@@ -38,7 +38,7 @@ type ptyIO struct {
 type typing struct {
 	data  []byte
 	pause time.Duration
-	then  func() // called when data is written, or will never be
+	then  func() // called when data was written; never if it was not
 }
 
 func newPTY(f *os.File) *ptyIO {
@@ -95,8 +95,8 @@ func (p *ptyIO) write() {
 		if t.pause > 0 {
 			time.Sleep(t.pause) // bounded by the adapter's delay; close does not wait for us
 		}
-		p.file.Write(t.data) //nolint:errcheck // the client's end is known from its process
-		if t.then != nil {
+		_, err := p.file.Write(t.data) // the client's end is known from its process
+		if err == nil && t.then != nil {
 			t.then()
 		}
 		p.mu.Lock()

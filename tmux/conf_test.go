@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestWriteConfOnlyWhenChanged(t *testing.T) {
@@ -119,9 +118,11 @@ func TestWatchCommandRunsAsGiven(t *testing.T) {
 	attach(t, s, Name("x"), false)
 	want := strings.Join(oddWords, "\x00") + "\x00"
 	var got []byte
-	for end := time.Now().Add(patience); time.Now().Before(end) && string(got) != want; time.Sleep(2 * time.Millisecond) {
-		got, _ = os.ReadFile(out)
-	}
+	waitFor(t, "what the command wrote", func() bool { // whole, by a rename
+		var err error
+		got, err = os.ReadFile(out)
+		return err == nil
+	})
 	if string(got) != want {
 		t.Errorf("got %q\nwant %q", got, want)
 	}

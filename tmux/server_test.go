@@ -74,12 +74,13 @@ func processesOf(dir string) []int {
 
 func waitFor(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		if cond() {
-			return
+	look := time.NewTicker(2 * time.Millisecond)
+	defer look.Stop()
+	for end := time.Now().Add(patience); !cond(); <-look.C {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain: %s", what)
 		}
 	}
-	t.Fatalf("waited in vain: %s", what)
 }
 
 func spec(id string, argv ...string) Spec {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,7 +73,11 @@ func Open(ctx context.Context, c Caller, notice func(string, ...any)) (*Control,
 		config = filepath.Join(dir, "config.toml")
 	}
 	agents, err := provider.Load(config, bin)
-	if err != nil {
+	if err != nil { // what runs is still looked at and stopped
+		notice("%v; nothing can be started until that is mended", err)
+		agents = provider.Broken(err)
+	}
+	if err := registryLost(h); err != nil {
 		return nil, err
 	}
 	db, err := registry.Open(ctx, h.Registry())
@@ -80,6 +85,30 @@ func Open(ctx context.Context, c Caller, notice func(string, ...any)) (*Control,
 		return nil, err
 	}
 	return &Control{Home: h, DB: db, Tmux: launcher.Tmux(*h, c.Env), Agents: agents, Caller: c, Notice: notice, started: started}, nil
+}
+
+// registryLost refuses a home whose registry is gone while its runs are there: with a
+// new one, agents that run would be nobody's.
+func registryLost(h *home.Home) error {
+	if _, err := os.Lstat(h.Registry()); !errors.Is(err, fs.ErrNotExist) {
+		return nil // registry.Open says what is wrong with it
+	}
+	runs, err := filepath.Glob(filepath.Join(h.Dir, "runs", "??", "[a-z0-9]*"))
+	if err != nil || len(runs) == 0 {
+		return nil
+	}
+	var live []int
+	for _, run := range runs {
+		if s, err := manifest.Dir(run).Supervisor(); err == nil && clients.Check(s.Process).Status == clients.Live {
+			live = append(live, s.Process.PID)
+		}
+	}
+	still := ""
+	if len(live) > 0 {
+		still = ", and supervisors still run: pids " + pids(live) + " (kill -TERM ends one with its agent)"
+	}
+	return session.Errorf(session.Failed, "%s is gone, so its sessions were lost; their runs are in %s%s", h.Registry(), filepath.Join(h.Dir, "runs"), still).
+		WithHint("put a copy back, or start with no sessions: mv %s/runs %[1]s/runs.lost", h.Dir)
 }
 
 // Close closes the home.
@@ -199,6 +228,19 @@ func (c *Control) tree(t target) (clients.TreeSpec, error) {
 		spec.Adopter = s.Process
 	}
 	return spec, nil
+}
+
+// scan looks for what runs of the run.
+func (c *Control) scan(t target) (clients.Tree, error) {
+	spec, err := c.tree(t)
+	if err != nil {
+		return clients.Tree{}, err
+	}
+	found, err := clients.Scan(spec)
+	if err != nil {
+		return found, session.Errorf(session.Unknown, "cannot look for processes of session %s: %w", t.ID, err)
+	}
+	return found, nil
 }
 
 // inside reports whether this very process belongs to the session's tree.

@@ -11,6 +11,7 @@ import (
 	"berth/clients"
 	"berth/internal/provider"
 	"berth/internal/registry"
+	"berth/internal/session"
 	"berth/launcher"
 	"berth/manifest"
 )
@@ -35,6 +36,9 @@ func (c *Control) Doctor(ctx context.Context) []Finding {
 	out := []Finding{{"home", LevelOK, c.Home.Dir + ", sockets in " + c.Home.Sockets, ""}}
 	out = append(out, c.tmuxFindings(ctx)...)
 	out = append(out, inotifyFinding(c.Home.Dir), c.supervisorsFinding(ctx))
+	if err := c.Agents.Err(); err != nil {
+		out = append(out, Finding{"config.toml", LevelMend, err.Error(), session.HintOf(err)})
+	}
 	for _, name := range c.Agents.Names() {
 		out = append(out, c.agentFinding(name))
 	}

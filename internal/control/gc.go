@@ -76,19 +76,12 @@ func (c *Control) litter(ctx context.Context) ([]Litter, error) {
 		}
 	}
 	// A supervisor that lives counts on the numbers of the requests it has seen.
-	served := map[string]bool{}
 	out = slices.DeleteFunc(out, func(l Litter) bool {
 		if !strings.HasSuffix(l.Path, ".done.json") {
 			return false
 		}
-		run := filepath.Base(filepath.Dir(filepath.Dir(l.Path)))
-		live, known := served[run]
-		if !known {
-			dead, err := c.unserved(ctx, run)
-			live = err != nil || !dead
-			served[run] = live
-		}
-		return live
+		unserved, err := c.unserved(ctx, filepath.Base(filepath.Dir(filepath.Dir(l.Path))))
+		return err != nil || !unserved
 	})
 	for _, l := range out { // a request goes with its answer
 		if req, ok := strings.CutSuffix(l.Path, ".done.json"); ok {

@@ -48,6 +48,10 @@ func (c *Control) OpenHere(ctx context.Context, ref string, o Opening) (id strin
 	if t.ClosedAt != nil {
 		return t.ID, closed(t)
 	}
+	if c.inside(t) {
+		return t.ID, session.Errorf(session.Refused, "session %s cannot be opened inside itself", t.ID).
+			WithHint("run this in another terminal: berth open %s", t.ID)
+	}
 	if o.Replace {
 		return t.ID, c.replace(ctx, t.ID, o)
 	}
@@ -74,10 +78,6 @@ func (c *Control) replace(ctx context.Context, id string, o Opening) error {
 	return c.withLaunchLock(ctx, id, func(t target, release func()) error {
 		if err := c.mayRestart(ctx, t, o.Fresh); err != nil {
 			return err
-		}
-		if c.inside(t) {
-			return session.Errorf(session.Refused, "session %s cannot be replaced from inside itself", t.ID).
-				WithHint("run this in another terminal: berth open --replace %s", t.ID)
 		}
 		if _, err := c.end(ctx, t, manifest.RequestStop, manifest.ReasonMoved, release); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (c *Control) Host(ctx context.Context, ref string, in, out *os.File, pane, 
 			o.Hello.Want = protocol.WantMove
 		}
 		c.knock(ctx, t)
-		res, err := host.Join(ctx, o, func(protocol.Greeting) { told = true })
+		res, err := host.Join(ctx, o, func() { told = true })
 		if told && errors.Is(err, host.ErrLost) {
 			if end := c.endOf(ctx, t, r.Client.Receipt.Process); end != nil { // its last word did not get through, but it is on record
 				res, err = host.Result{Why: host.Over, Ending: protocol.EndingOf(*end, false)}, nil

@@ -117,16 +117,9 @@ func (c *Control) noStrays(t target) error {
 	if !c.everSupervised(t) {
 		return nil // nothing was ever started, so nothing can be left
 	}
-	spec, err := c.tree(t)
-	if err != nil {
+	left, err := c.scan(t)
+	if err != nil || len(left.Processes) == 0 {
 		return err
-	}
-	left, err := clients.Scan(spec)
-	if err != nil {
-		return session.Errorf(session.Unknown, "cannot look for processes of session %s: %w", t.ID, err)
-	}
-	if len(left.Processes) == 0 {
-		return nil
 	}
 	var names []string
 	for _, p := range left.Processes {

@@ -40,11 +40,11 @@ func (c *Control) removePane(ctx context.Context, t target) {
 func (c *Control) Restart(ctx context.Context, ref string, fresh, interrupted bool) (asked bool, id string, err error) {
 	err = c.withLaunchLock(ctx, ref, func(t target, release func()) error {
 		id = t.ID
-		if t.ClosedAt != nil {
-			return closed(t)
-		}
 		if interrupted && !c.wasInterrupted(t) {
 			return ErrMeanwhile
+		}
+		if t.ClosedAt != nil {
+			return closed(t)
 		}
 		if err := c.mayRestart(ctx, t, fresh); err != nil {
 			return err

@@ -25,20 +25,16 @@ import (
 // What is of the run is looked up before, too: orphans that the supervisor had taken in
 // are nobody's when it is gone.
 func (c *Control) takeOver(ctx context.Context, t target, r launcher.Readiness, reason string, e Ended) (Ended, error) {
-	before, err := c.tree(t)
+	before, err := c.scan(t)
 	if err != nil {
 		return e, err
-	}
-	found, err := clients.Scan(before)
-	if err != nil {
-		return e, session.Errorf(session.Unknown, "cannot look for processes of session %s: %w", t.ID, err)
 	}
 	if err := c.endSupervisor(ctx, t, r); err != nil {
 		return e, err
 	}
 	point.Here("command.taking-over")
 	os.Remove(c.Home.RunSocket(t.CurrentRun)) //nolint:errcheck // who would have removed it is gone, if there is one at all
-	return c.sweep(ctx, t, r, reason, e, found.Processes...)
+	return c.sweep(ctx, t, r, reason, e, before.Processes...)
 }
 
 // sweep ends what is left of the run's tree, and of what was seen of it before, and
@@ -143,13 +139,9 @@ func (c *Control) verified(t target, r launcher.Readiness, reason string, e Ende
 	if gone { // it may have been killed before it removed its socket
 		os.Remove(c.Home.RunSocket(t.CurrentRun)) //nolint:errcheck // there is most often none
 	}
-	tree, err := c.tree(t)
+	left, err := c.scan(t)
 	if err != nil {
 		return e, err
-	}
-	left, err := clients.Scan(tree)
-	if err != nil {
-		return e, session.Errorf(session.Unknown, "cannot look for processes of session %s: %w", t.ID, err)
 	}
 	for _, p := range left.Processes {
 		if !slices.Contains(e.Left, p.PID) {

@@ -3,11 +3,13 @@
 package e2e
 
 import (
+	"berth/internal/session"
 	"bufio"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -95,6 +97,16 @@ func (w *world) unguardedAgent(more ...string) {
 	}
 	w.config(fmt.Sprintf("[provider.unguarded]\nstart = %s\nresume = %s\nnative_id = \"chosen\"\nready = \"output:unguarded> \"\n%s\n",
 		argv("new", "{native_id}"), argv("resumed", "{native_id}"), strings.Join(more, "\n")))
+}
+
+// newUnguarded starts a session of the unguarded agent, with these variables and flags,
+// and returns when the agent has heard the request.
+func (w *world) newUnguarded(env []string, flags ...string) session.Record {
+	w.t.Helper()
+	args := slices.Concat([]string{"new", "unguarded", "--json"}, flags, []string{"--", request})
+	r := w.runWith(env, nil, args...).want(0).record()
+	w.eventually("the request is heard", func() bool { return w.heard(request) == 1 })
+	return r
 }
 
 // neverTwo fails the test if two agents ever ran at once, or the request was heard

@@ -58,8 +58,7 @@ func (c endCrash) run(w *world, next string) {
 	w.unguardedAgent()
 	release := filepath.Join(filepath.Dir(w.home), "release")
 	arm := "BERTHTEST_POINT=" + c.point + "=wait:" + release
-	r := w.runWith([]string{arm}, nil, "new", "unguarded", "--json", "--", request).want(0).record()
-	w.eventually("the request is heard", func() bool { return w.heard(request) > 0 })
+	r := w.newUnguarded([]string{arm})
 	if c.lost {
 		w.killed(r.Supervisor.PID)
 	}
@@ -145,8 +144,7 @@ func TestKilledWhileRunning(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.unguardedAgent()
-			r := w.run("new", "unguarded", "--json", "--", request).want(0).record()
-			w.eventually("the request is heard", func() bool { return w.heard(request) > 0 })
+			r := w.newUnguarded(nil)
 			w.eventually("hosted by its pane", func() bool { return len(w.show(r.ID).Hosts) == 1 })
 			w.killed(c.kill(w))
 			w.eventually(c.state, func() bool { return string(w.show(r.ID).State) == c.state })

@@ -15,24 +15,13 @@ import (
 // namedPID is a process that an open names as the one who has, or took, the session.
 var namedPID = regexp.MustCompile(`\(pid (\d+)`)
 
-// ended reports whether the command on the terminal has ended.
-func (x *tty) ended() bool {
-	select {
-	case <-x.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // A crowd opens one session at once, each in its own way. There is never a second
 // client nor a second holder; one gets it in the end, and every other is told by
 // whom it was beaten.
 func TestCrowdOpensOneSession(t *testing.T) { // not beside others: it is about who gets time
 	w := newWorld(t)
 	w.unguardedAgent()
-	r := w.run("new", "unguarded", "--json", "--", request).want(0).record()
-	w.eventually("the request is heard", func() bool { return w.heard(request) == 1 })
+	r := w.newUnguarded(nil)
 	many := soak(12, 64)
 	for round := range soak(3, 100) {
 		var crowd []*tty

@@ -174,9 +174,7 @@ func TestTwoMoversAtOnce(t *testing.T) { // not beside others: it is about who g
 func TestMovedFromAFrozenHolder(t *testing.T) { // not beside others: it is about who gets time
 	w := newWorld(t)
 	p := w.newProbe("probe")
-	x := w.open("open", p.ID)
-	w.eventually("held by the terminal", func() bool { return w.heldBy(p.ID) == "terminal" })
-	kill(t, x.cmd.Process.Pid, syscall.SIGSTOP)
+	x := p.frozenHolder()
 	p.tell("lines 100000")
 	y := w.open("move", p.ID)
 	y.gets(0, "that was 100000")

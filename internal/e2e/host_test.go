@@ -240,14 +240,21 @@ func TestAnswerBehindTheDetachKey(t *testing.T) {
 	}
 }
 
+// frozenHolder is a terminal that holds the probe's session and is stopped (SIGSTOP).
+func (p probed) frozenHolder() *tty {
+	p.w.t.Helper()
+	x := p.w.open("open", p.ID)
+	p.w.eventually("held by the terminal", func() bool { return p.w.heldBy(p.ID) == "terminal" })
+	kill(p.w.t, x.cmd.Process.Pid, syscall.SIGSTOP)
+	return x
+}
+
 // A host that is frozen while the agent writes 20 MB: the agent runs on, and the
 // terminal shows the right end when it wakes.
 func TestFrozenHost(t *testing.T) { // not beside others: it is about who gets time
 	w := newWorld(t)
 	p := w.newProbe("probe")
-	x := w.open("open", p.ID)
-	w.eventually("held by the terminal", func() bool { return w.heldBy(p.ID) == "terminal" })
-	kill(t, x.cmd.Process.Pid, syscall.SIGSTOP)
+	x := p.frozenHolder()
 	const lines = 20 << 20 / 75
 	p.do(fmt.Sprintf("lines %d", lines))
 	if strings.Contains(x.screen(), "line") {
@@ -266,6 +273,34 @@ func TestFrozenHost(t *testing.T) { // not beside others: it is about who gets t
 		t.Fatalf("exit %d", code)
 	}
 	w.eventually("what was typed after the thaw has arrived", func() bool { return strings.HasSuffix(p.typed(), "after") })
+}
+
+// A mirror that is frozen while a holder takes megabytes is left behind once, and gets
+// its picture when it moves again.
+func TestFrozenMirror(t *testing.T) { // not beside others: it is about who gets time
+	w := newWorld(t)
+	p := w.newProbe("probe")
+	pane := w.tmuxHost(p.ID)
+	x := w.open("open", p.ID)
+	w.eventually("held by the terminal", func() bool { return w.heldBy(p.ID) == "terminal" })
+	kill(t, w.tmuxServer(), syscall.SIGSTOP) // a pane's own process would be woken by tmux
+	const lines = 20 << 20 / 75
+	p.do(fmt.Sprintf("lines %d", lines))
+	x.waitFor(fmt.Sprintf("that was %d", lines))
+	w.eventually("the mirror is left behind", func() bool { return w.event(p.Record, "host stalled") })
+	stalled := 0
+	for _, e := range events(t, w.run("events", p.ID).want(0).out) {
+		if e.Event == "host stalled" && fmt.Sprint(e.Detail["pid"]) == fmt.Sprint(pane.PID) {
+			stalled++
+		}
+	}
+	if stalled != 1 {
+		t.Errorf("the mirror was left behind %d times\n%s", stalled, w.run("events", p.ID).out)
+	}
+	kill(t, w.tmuxServer(), syscall.SIGCONT)
+	w.eventually("the pane shows the end", func() bool {
+		return strings.Contains(w.run("capture", p.ID).out, fmt.Sprintf("that was %d", lines))
+	})
 }
 
 // A terminal that is only slow makes the agent wait, and gets every line.
@@ -294,7 +329,7 @@ func TestSlowHostLosesNothing(t *testing.T) { // not beside others: it is about 
 		}
 		got.Write(buf[:n])
 		tail = (tail + string(buf[:n]))[max(0, len(tail)+n-200):]
-		time.Sleep(time.Millisecond) // the slowness that is being tested
+		<-time.After(time.Millisecond) // the slowness that is being tested
 	}
 	next := 1
 	for _, m := range regexp.MustCompile(`line (\d{7})`).FindAllStringSubmatch(got.String(), -1) {

@@ -47,8 +47,7 @@ func TestOneStartOfMany(t *testing.T) {
 	const many = 8
 	w := newWorld(t)
 	w.unguardedAgent()
-	r := w.run("new", "unguarded", "--json", "--", request).want(0).record()
-	w.eventually("the request is heard", func() bool { return w.heard(request) == 1 })
+	r := w.newUnguarded(nil)
 	for i := range soak(2, 20) {
 		before := w.starts()
 		pid := w.show(r.ID).Client.PID
@@ -279,22 +278,13 @@ func TestOpenAfterStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.unguardedAgent()
-	r := w.run("new", "unguarded", "--json", "--", request).want(0).record()
-	w.eventually("the request is heard", func() bool { return w.heard(request) == 1 })
+	r := w.newUnguarded(nil)
 	for range soak(3, 50) {
 		stop := w.start(nil, "stop", r.ID)
 		x := w.open("open", r.ID) // races with the stop: it joins before, or starts after
 		stop.wait().want(0)
-		over := func() bool {
-			select {
-			case <-x.done:
-				return true
-			default:
-				return false
-			}
-		}
-		w.eventually("open has joined or ended", func() bool { return over() || strings.Contains(x.screen(), "unguarded>") })
-		if over() && x.wait() != 0 {
+		w.eventually("open has joined or ended", func() bool { return x.ended() || strings.Contains(x.screen(), "unguarded>") })
+		if x.ended() && x.wait() != 0 {
 			t.Fatalf("open: exit %d\n%s", x.wait(), x.all())
 		}
 		x.hangUp()

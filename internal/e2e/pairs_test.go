@@ -75,8 +75,7 @@ func contest(w *world, state string, a, b contender) {
 			running += " " + strings.TrimPrefix(arm, "BERTHTEST_POINT=")
 		}
 	}
-	r := w.runWith([]string{"BERTHTEST_POINT=" + strings.TrimSpace(running)}, nil, "new", "unguarded", "--json", "--", request).want(0).record()
-	w.eventually("the request is heard", func() bool { return w.heard(request) == 1 })
+	r := w.newUnguarded([]string{"BERTHTEST_POINT=" + strings.TrimSpace(running)})
 	switch state {
 	case "stopped":
 		w.run("stop", r.ID).want(0)

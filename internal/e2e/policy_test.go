@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"berth/internal/session"
 	"berth/manifest"
@@ -126,4 +127,29 @@ func TestCrashLoopIsHeld(t *testing.T) {
 		t.Fatalf("after a restart: %+v", s.Restarts)
 	}
 	w.goesOn(r.ID, w.marks(), false)
+}
+
+// A restart from inside during a back-off starts the next client at once. When the
+// back-off would have been over, that client is left alone.
+func TestRestartFromInsideDuringBackOff(t *testing.T) {
+	t.Parallel() // it waits out a back-off
+	w := newWorld(t)
+	w.unguardedAgent()
+	r := w.newUnguarded(nil, "--restart", "always")
+	kill(t, r.Client.PID, syscall.SIGKILL)
+	var over time.Time
+	w.eventually("it backs off", func() bool {
+		s := w.super(r)
+		if s.Phase == manifest.PhaseBackoff && s.Restarts.NextAt != nil {
+			over = *s.Restarts.NextAt
+		}
+		return !over.IsZero()
+	})
+	w.runWith([]string{"BERTH_RUN_ID=" + r.Run}, nil, "restart", r.ID) // which may end it with the rest
+	w.eventually("another client", func() bool { return w.show(r.ID).Client != nil })
+	w.eventually("the back-off would be over", func() bool { return time.Now().After(over) })
+	w.goesOn(r.ID, w.marks(), false)
+	if end := w.show(r.ID).LastEnd; w.starts() != 2 || end.AskedBy == nil || !strings.Contains(*end.AskedBy, "berth stop") {
+		t.Errorf("%d clients were started, the last one's end: %+v", w.starts(), end)
+	}
 }

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"berth/internal/session"
 
@@ -316,11 +315,7 @@ func (x *tty) resize(cols, rows int) {
 // the first from bytes.
 func (x *tty) gets(from int, text string) {
 	x.t.Helper()
-	deadline := time.Now().Add(patience)
-	for !strings.Contains(x.all()[from:], text) {
-		if time.Now().After(deadline) {
-			x.t.Fatalf("%q was never written; the screen:\n%s", text, x.screen())
-		}
-		time.Sleep(2 * time.Millisecond)
+	if !within(patience, func() bool { return strings.Contains(x.all()[from:], text) }) {
+		x.t.Fatalf("%q was never written; the screen:\n%s", text, x.screen())
 	}
 }

@@ -44,12 +44,8 @@ func (p probed) answers(rounds int, cursors ...string) {
 		}
 		return rest == ""
 	}
-	deadline := time.Now().Add(patience)
-	for !ok() {
-		if time.Now().After(deadline) {
-			p.w.t.Fatalf("after %d rounds of queries the agent got %q; left over is %q", rounds, p.typed(), rest)
-		}
-		time.Sleep(5 * time.Millisecond)
+	if !within(patience, ok) {
+		p.w.t.Fatalf("after %d rounds of queries the agent got %q; left over is %q", rounds, p.typed(), rest)
 	}
 }
 
@@ -71,7 +67,7 @@ func (x *tty) reportsCursor(delay time.Duration) (asked func() int) {
 				answered++
 				<-n
 				n <- answered
-				time.Sleep(delay)
+				<-time.After(delay) // a slow terminal, which is what is tested
 				x.ptmx.WriteString(cursorAt)
 			}
 		}

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -15,7 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"berth/clients"
 	"berth/internal/control"
@@ -231,10 +231,7 @@ func freeze(t *testing.T, pid int) (thaw func()) {
 	}
 	t.Cleanup(func() {
 		thaw()
-		deadline := time.Now().Add(patience)
-		for os.Remove(group) != nil && time.Now().Before(deadline) { // busy until the process is reaped
-			time.Sleep(time.Millisecond)
-		}
+		within(patience, func() bool { return os.Remove(group) == nil }) // busy until the process is reaped
 	})
 	set("cgroup.procs", strconv.Itoa(pid))
 	set("freezer.state", "FROZEN")
@@ -367,28 +364,29 @@ func text(s *string) string {
 	return *s
 }
 
-// cleared is an agent behind a wrapper: the agent proper has no environment, so no mark,
-// and ends by SIGKILL only.
-func (w *world) cleared(wrapper string) {
+// newCleared starts an agent behind a wrapper: the agent proper has no environment, so
+// no mark, and ends by SIGKILL only.
+func (w *world) newCleared(wrapper string) session.Record {
+	w.t.Helper()
 	agent := `trap "" HUP INT TERM; while :; do sleep 0.1; done`
 	w.config(fmt.Sprintf("[provider.cleared]\nstart = [\"sh\", \"-c\", %q, \"{native_id}\"]\nresume = [\"sh\", \"-c\", %[1]q, \"{native_id}\"]\nnative_id = \"chosen\"\n",
 		fmt.Sprintf(wrapper, `env -i PATH=$PATH sh -c '`+agent+`' `+w.home)))
+	r := w.run("new", "cleared", "--json").want(0).record()
+	w.eventually("the agent runs", func() bool { return len(w.clearedAgents()) == 1 })
+	return r
 }
 
 // clearedAgents are the pids of those agents.
 func (w *world) clearedAgents() (found []string) {
-	out, _ := exec.Command("pgrep", "-f", `trap "" HUP INT TERM.*`+w.home+`$`).Output()
-	for _, pid := range strings.Fields(string(out)) {
-		if exe, _ := os.Readlink("/proc/" + pid + "/exe"); exe != "" && !strings.Contains(readable("/proc/"+pid+"/environ"), "BERTH_") {
-			found = append(found, pid)
+	procs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, p := range procs {
+		argv, _ := os.ReadFile(p + "/cmdline") // none: it has ended
+		env, err := os.ReadFile(p + "/environ")
+		if err == nil && bytes.HasSuffix(argv, []byte("\x00"+w.home+"\x00")) && bytes.HasPrefix(argv, []byte("sh\x00-c\x00trap")) && !bytes.Contains(env, []byte("BERTH_")) {
+			found = append(found, filepath.Base(p))
 		}
 	}
 	return found
-}
-
-func readable(path string) string {
-	b, _ := os.ReadFile(path)
-	return string(b)
 }
 
 // A client's wrapper is killed, and the agent below it, which has cleared its
@@ -396,9 +394,7 @@ func readable(path string) string {
 func TestSurvivorWithoutMarks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.cleared("%s; :")
-	r := w.run("new", "cleared", "--json").want(0).record()
-	w.eventually("the agent runs", func() bool { return len(w.clearedAgents()) == 1 })
+	r := w.newCleared("%s; :")
 	kill(t, r.Client.PID, syscall.SIGKILL)
 	w.eventually("the end is on record", func() bool { return w.show(r.ID).LastEnd != nil })
 	w.run("serve-conversation", r.ID, "--json").want(4).says("processes of it still run")
@@ -418,9 +414,7 @@ func TestSurvivorWithoutMarks(t *testing.T) {
 func TestTakeOverEndsOrphans(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.cleared("(setsid %s &); exec sleep 1000")
-	r := w.run("new", "cleared", "--json").want(0).record()
-	w.eventually("the orphan runs", func() bool { return len(w.clearedAgents()) == 1 })
+	r := w.newCleared("(setsid %s &); exec sleep 1000")
 	kill(t, r.Supervisor.PID, syscall.SIGSTOP)
 	w.run("stop", r.ID).want(0).says("taking over")
 	w.eventually("nothing is left", func() bool { return len(w.clearedAgents()) == 0 })

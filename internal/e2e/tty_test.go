@@ -109,12 +109,18 @@ func (x *tty) screen() string {
 // waitFor waits until text is on the screen.
 func (x *tty) waitFor(text string) {
 	x.t.Helper()
-	deadline := time.Now().Add(patience)
-	for !strings.Contains(x.screen(), text) {
-		if time.Now().After(deadline) {
-			x.t.Fatalf("%q never came; the screen:\n%s", text, x.screen())
-		}
-		time.Sleep(5 * time.Millisecond)
+	if !within(patience, func() bool { return strings.Contains(x.screen(), text) }) {
+		x.t.Fatalf("%q never came; the screen:\n%s", text, x.screen())
+	}
+}
+
+// ended reports whether the command has ended.
+func (x *tty) ended() bool {
+	select {
+	case <-x.done:
+		return true
+	default:
+		return false
 	}
 }
 

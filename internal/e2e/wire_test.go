@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"berth/clients"
 	"berth/internal/protocol"
@@ -86,16 +85,13 @@ func (h *wireHost) receive() {
 // until waits until cond holds, which may look at all that is guarded.
 func (h *wireHost) until(what string, cond func() bool) {
 	h.t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+	held := within(patience, func() bool {
 		h.mu.Lock()
-		ok := cond()
-		h.mu.Unlock()
-		if ok {
-			return
-		}
-		if time.Now().After(deadline) {
-			h.t.Fatalf("never: %s", what)
-		}
+		defer h.mu.Unlock()
+		return cond()
+	})
+	if !held {
+		h.t.Fatalf("never: %s", what)
 	}
 }
 

@@ -74,15 +74,8 @@ func (w *world) end() {
 		}
 	}
 	var left []string
-	deadline := time.Now().Add(patience)
-	for {
-		if left = marked("BERTH_HOME=" + w.home); len(left) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
+	if within(patience, func() bool { left = marked("BERTH_HOME=" + w.home); return len(left) == 0 }) {
+		return
 	}
 	w.t.Errorf("processes of home %s are left:\n%s", w.home, strings.Join(left, "\n"))
 	for _, l := range left { // so that they do not spoil other tests
@@ -202,13 +195,26 @@ func (w *world) runDir(r session.Record) string {
 // eventually waits until cond holds; what names it in the failure.
 func (w *world) eventually(what string, cond func() bool) {
 	w.t.Helper()
-	deadline := time.Now().Add(patience)
-	for !cond() {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("never: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
+	if !within(patience, cond) {
+		w.t.Fatalf("never: %s", what)
 	}
+}
+
+// within looks at cond again and again until it holds, or d is over, and reports
+// whether it does. All that tests wait for in these files is waited for by it.
+func within(d time.Duration, cond func() bool) bool {
+	limit := time.NewTimer(d)
+	defer limit.Stop()
+	look := time.NewTicker(3 * time.Millisecond)
+	defer look.Stop()
+	for !cond() {
+		select {
+		case <-look.C:
+		case <-limit.C:
+			return cond()
+		}
+	}
+	return true
 }
 
 // alive reports whether the process runs: a zombie does not, unless threads of it are

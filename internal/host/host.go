@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -17,7 +16,6 @@ import (
 	"berth/tmux"
 
 	"golang.org/x/sys/unix"
-	"golang.org/x/term"
 )
 
 // Times of a host.
@@ -61,9 +59,9 @@ var ErrLost = errors.New("the supervisor ended without a word")
 
 // Join joins the terminal to the supervisor and returns when that has ended. An
 // error before the supervisor took us is its refusal, or that it could not be
-// reached; the terminal is untouched then. joined, if not nil, is called once when
-// the supervisor has taken us.
-func Join(ctx context.Context, o Options, joined func(protocol.Greeting)) (Result, error) {
+// reached; the terminal is untouched then. joined is called once, when the
+// supervisor has taken us.
+func Join(ctx context.Context, o Options, joined func()) (Result, error) {
 	size, err := sizeOf(o.Out)
 	if err != nil {
 		return Result{}, session.Errorf(session.Usage, "cannot read the size of the terminal: %w", err)
@@ -76,13 +74,10 @@ func Join(ctx context.Context, o Options, joined func(protocol.Greeting)) (Resul
 	j := &joining{Options: o, conn: c, size: size, gone: make(chan struct{}), work: make(chan func(), 16)}
 	defer close(j.gone)
 	j.in.NoDetach = o.Kind == manifest.HostTmux // a pane is left by tmux's own detach
-	welcome, err := j.hello()
-	if err != nil {
+	if err := j.hello(); err != nil {
 		return Result{}, err
 	}
-	if joined != nil {
-		joined(welcome)
-	}
+	joined()
 	restore, err := j.raw()
 	if err != nil {
 		return Result{}, err
@@ -114,7 +109,8 @@ type joining struct {
 	own    protocol.Size // the size it had when it was free; zero if we have not seen that
 }
 
-func (j *joining) hello() (protocol.Greeting, error) {
+// hello says who we are, and hears whether the supervisor takes us.
+func (j *joining) hello() error {
 	var g protocol.Greeting
 	h := j.Hello
 	h.Protocol, h.MinProtocol = protocol.Version, protocol.MinVersion
@@ -131,40 +127,29 @@ func (j *joining) hello() (protocol.Greeting, error) {
 		h.Host.Watchers = n
 	}
 	if err := j.conn.SetDeadline(time.Now().Add(helloWait)); err != nil {
-		return g, err
+		return err
 	}
 	if err := j.conn.SendJSON(protocol.Hello, h); err != nil {
-		return g, session.Errorf(session.Unknown, "cannot reach the supervisor of run %s: %w", h.Run, err)
+		return session.Errorf(session.Unknown, "cannot reach the supervisor of run %s: %w", h.Run, err)
 	}
 	kind, payload, err := j.conn.Recv()
 	if err != nil {
-		return g, session.Errorf(session.Unknown, "the supervisor of run %s does not answer: %w", h.Run, err)
+		return session.Errorf(session.Unknown, "the supervisor of run %s does not answer: %w", h.Run, err)
 	}
 	if kind == protocol.Refused {
 		var r protocol.Refusal
 		if err := protocol.Decode(kind, payload, &r); err != nil {
-			return g, err
+			return err
 		}
-		return g, r.Err()
+		return r.Err()
 	}
 	if err := protocol.Decode(kind, payload, &g); err != nil {
-		return g, err
+		return err
 	}
 	if err := protocol.Match(h, g); err != nil {
-		return g, err
+		return err
 	}
-	return g, j.conn.SetDeadline(time.Time{})
-}
-
-// raw makes the terminal raw and returns what gives it back as it was.
-func (j *joining) raw() (restore func(), err error) {
-	old, err := term.MakeRaw(int(j.In.Fd()))
-	if err != nil {
-		return nil, fmt.Errorf("cannot make the terminal raw: %w", err)
-	}
-	return func() {
-		term.Restore(int(j.In.Fd()), old) //nolint:errcheck // the terminal may be gone
-	}, nil
+	return j.conn.SetDeadline(time.Time{})
 }
 
 // received is a frame, or the end of the connection.
@@ -352,55 +337,4 @@ func (j *joining) leave(reason string) {
 		j.conn.Send(protocol.Input, p) //nolint:errcheck // leaving
 	}
 	j.conn.SendJSON(protocol.Leave, protocol.Leaving{Reason: reason}) //nolint:errcheck // leaving
-}
-
-// drain throws away what the terminal still sends because of us: an answer it owes,
-// reports of modes that were just reset. The person's shell would take them for
-// typing.
-func (j *joining) drain(kb *keyboard) {
-	j.in.NoDetach = true // it is a key like any other now
-	owed := func(p []byte) bool {
-		for _, reply := range j.in.Feed(p).Replies {
-			if screen.NeedsScreen(screen.Query{Kind: reply.Kind}) {
-				j.asked--
-			}
-		}
-		return j.asked > 0
-	}
-	if wait := time.Until(j.since.Add(replyWait)); owed(j.after) && wait > 0 {
-		kb.drain(wait, owed)
-	}
-	if m := j.out.Modes(); m.Mouse != 0 || m.Focus || m.ColorScheme || m.InBandResize {
-		kb.drain(calmWait, func([]byte) bool { return true })
-	}
-}
-
-// giveBack resets the terminal's modes and leaves its cursor at the beginning of a
-// line with nothing below, so that what is said next can be read. A failed client's last screen stays in a
-// tmux pane, which is kept for it.
-func (j *joining) giveBack(r Result) {
-	modes := j.out.Modes()
-	if j.Kind == manifest.HostTmux && r.Why == Over && r.Ending.Code != 0 {
-		modes.AltScreen = 0
-	}
-	j.Out.Write(modes.Reset())
-	if j.Kind != manifest.HostTerminal || modes.AltScreen != 0 { // what was there before it is back
-		return
-	}
-	if j.midLine {
-		j.Out.WriteString("\r\n")
-	}
-	j.Out.WriteString("\x1b[J")
-}
-
-func sizeOf(f *os.File) (protocol.Size, error) {
-	ws, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return protocol.Size{}, err
-	}
-	s := protocol.Size{Cols: int(ws.Col), Rows: int(ws.Row), XPixel: int(ws.Xpixel), YPixel: int(ws.Ypixel)}
-	if s.Cols == 0 || s.Rows == 0 { // a terminal that nobody gave a size, as of expect or a serial line
-		s.Cols, s.Rows = 80, 24
-	}
-	return s, nil
 }

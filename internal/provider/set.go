@@ -28,7 +28,15 @@ type Config struct {
 type Set struct {
 	Config
 	providers map[string]Provider
+	broken    error // why the configuration cannot be read, else nil
 }
+
+// Broken is the set of a configuration that cannot be read, for err: it has no
+// provider to start, and says why. What runs can be looked at and stopped with it.
+func Broken(err error) Set { return Set{Config: Config{Spare: defaultSpare}, broken: err} }
+
+// Err is why the configuration cannot be read, else nil.
+func (s Set) Err() error { return s.broken }
 
 // Load reads config.toml at configPath and adds the built-in provider, whose program
 // is demoArgv0: the absolute path of berth. A missing file is an empty one. An error
@@ -69,6 +77,9 @@ func (s Set) Names() []string { return sortedKeys(s.providers) }
 // Get returns the provider called name; if there is none, a session.Error of class
 // Usage that lists those there are.
 func (s Set) Get(name string) (Provider, error) {
+	if s.broken != nil {
+		return Provider{}, s.broken
+	}
 	if p, ok := s.providers[name]; ok {
 		return p, nil
 	}

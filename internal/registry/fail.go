@@ -20,8 +20,8 @@ func (db *DB) fail(what string, err error) error {
 		return err
 	}
 	told = session.Errorf(session.Failed, "cannot %s %s: %w", what, db.path, err)
-	if _, held := errors.AsType[*lock.HeldError](err); held {
-		return told.WithHint("try again; if that process is stuck, end it: nothing of it is lost")
+	if held, ok := errors.AsType[*lock.HeldError](err); ok {
+		return told.WithHint("try again; if it is stuck, kill -KILL %d loses nothing", held.Holder.PID)
 	}
 	var cause *sqlite.Error
 	if !errors.As(err, &cause) {

@@ -66,7 +66,7 @@ const writeWait = time.Minute
 // returns nil and has never been when it returns an error.
 //
 // Writers of all processes queue for a lock of ours first, where each has its turn:
-// of 200 that only ask SQLite again and again, some would not get through in a minute.
+// of 200 that only asked SQLite again and again, some did not get through in 30 s.
 func (db *DB) write(ctx context.Context, f func(*sql.Tx) error) error {
 	turn, err := lock.AcquireFile(ctx, db.path+"-writer", lock.Write, "a write to the registry", writeWait)
 	if err != nil {

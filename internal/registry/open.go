@@ -52,7 +52,8 @@ func (db *DB) Close() error { return db.fail("close", db.sql.Close()) }
 // source is the driver's name for the file at path, with what every connection sets:
 //
 //   - mode=rw: never make a file, admit has done that with the right mode;
-//   - busy_timeout: wait 30 s for another process's write, then say so;
+//   - busy_timeout: wait 30 s for what does not queue with us (see write), such as a
+//     person's sqlite3, then say so;
 //   - synchronous=full: a decision that was told to somebody survives a power loss
 //     (normal would keep the file sound but may lose the last commits);
 //   - immediate transactions: a write never finds out half way that it was too late.
