@@ -72,7 +72,7 @@ func (s *loop) tryAgain() {
 // leaveFor ends the supervisor, which has no client.
 func (s *loop) leaveFor(why string) {
 	s.event("not restarted", map[string]any{"why": why})
-	s.tellHosts(protocol.Ended, protocol.Ending{Outcome: string(clients.Failed), Code: 1, Message: why})
+	s.tellEnded(protocol.Ending{Outcome: string(clients.Failed), Code: 1, Message: why})
 	s.restarts.NextAt = nil
 	s.setPhase(manifest.PhaseEnded)
 	s.done = true

@@ -143,7 +143,7 @@ func (s *loop) settle() {
 		s.restarts, wait, follows = next(s.restarts, end.Outcome, time.Since(c.started), time.Now())
 	}
 	s.dismiss(s.closing())
-	s.tellHosts(protocol.Ended, protocol.EndingOf(end, follows))
+	s.tellEnded(protocol.EndingOf(end, follows))
 	s.ending = nil
 	switch {
 	case follows && e != nil: // as the policy would, without a wait: the requester was ended with the rest

@@ -115,7 +115,7 @@ func (s *loop) draw(h *host) {
 		picture = append(append(picture, tail...), modes.Restore()...)
 	}
 	h.out.put(protocol.Picture, picture)
-	if whole {
+	if whole || c.state != nil {
 		return
 	}
 	small := c.size

@@ -113,9 +113,15 @@ func (s *loop) sendTo(h *host, kind protocol.Type, v any) {
 	h.out.put(kind, payload)
 }
 
-func (s *loop) tellHosts(kind protocol.Type, v any) {
+// tellEnded tells the hosts that the client has ended, behind all that it wrote.
+func (s *loop) tellEnded(e protocol.Ending) {
 	for _, h := range s.hosts {
-		s.sendTo(h, kind, v)
+		s.resized(h)
+		if h.stalled {
+			h.stalled = false
+			s.draw(h)
+		}
+		s.sendTo(h, protocol.Ended, e)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +18,8 @@ import (
 	"berth/internal/session"
 	"berth/launcher"
 	"berth/manifest"
+
+	"golang.org/x/sys/unix"
 )
 
 // start says how a session's client is to be started.
@@ -233,8 +237,11 @@ func (c *Control) requestSent(ctx context.Context, t target) (bool, error) {
 	return false, nil
 }
 
-// run starts the supervisor and waits until the client's receipt is on disk.
+// run starts the supervisor and waits until the client's receipt is on disk. A
+// terminal that closes meanwhile cuts it only when that is done: else the wish for a
+// client would be left without one.
 func (c *Control) run(spec launcher.Spec) error {
+	defer uncut()()
 	d := spec.Dir()
 	if _, err := d.SetWanted(manifest.WantRun, c.by()); err != nil {
 		return err
@@ -262,4 +269,19 @@ func (c *Control) run(spec launcher.Spec) error {
 	}
 	return session.Errorf(session.Failed, "cannot start session %s: %w", spec.Session, err).
 		WithHint("berth show %s", spec.Session)
+}
+
+// uncut holds back the SIGHUP of a closed terminal until over is called.
+func uncut() (over func()) {
+	if signal.Ignored(unix.SIGHUP) {
+		return func() {}
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, unix.SIGHUP)
+	return func() {
+		signal.Stop(hangups)
+		if len(hangups) > 0 {
+			unix.Kill(os.Getpid(), unix.SIGHUP) //nolint:errcheck // we may signal ourselves
+		}
+	}
 }

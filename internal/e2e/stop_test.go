@@ -262,11 +262,14 @@ func TestPaneAfterTheEnd(t *testing.T) {
 				w.eventually("the tmux session is gone", func() bool { return w.tmux(r, "has-session", "-t", "="+r.Tmux.Session).Run() != nil })
 				return
 			}
-			w.eventually("the pane is dead and has the last screen", func() bool {
-				out, err := w.tmux(r, "display-message", "-p", "-t", pane, "#{pane_dead}").Output()
-				return err == nil && strings.TrimSpace(string(out)) == "1" &&
-					strings.Contains(w.run("capture", r.ID).out, "failing with 3, as asked")
-			})
+			var dead, screen string
+			if !within(patience, func() bool {
+				out, _ := w.tmux(r, "display-message", "-p", "-t", pane, "#{pane_dead}").CombinedOutput()
+				dead, screen = strings.TrimSpace(string(out)), w.run("capture", r.ID).out
+				return dead == "1" && strings.Contains(screen, "failing with 3, as asked")
+			}) {
+				t.Fatalf("the pane is dead: %s; its last screen:\n%s", dead, screen)
+			}
 			w.run("restart", r.ID).want(0)
 			w.eventually("the next client is in the same pane", func() bool {
 				s := w.show(r.ID)
@@ -274,6 +277,24 @@ func TestPaneAfterTheEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A client that ends while its pane takes on a terminal's size leaves its last words
+// in the pane.
+func TestLastWordsOfAResizedPane(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.newDemo("hello")
+	w.tmuxHost(r.ID)
+	w.freeze(w.tmuxServer()) // so that the pane does not take it on in time
+	x := w.open("open", r.ID)
+	x.waitFor("You said: hello")
+	x.typeIn("/fail 3\r")
+	x.wait()
+	kill(t, w.tmuxServer(), syscall.SIGCONT)
+	w.eventually("the pane has the last screen", func() bool {
+		return strings.Contains(w.run("capture", r.ID).out, "failing with 3, as asked")
+	})
 }
 
 // tmux is a command to the session's tmux server.
@@ -347,6 +368,23 @@ func TestLastWordWins(t *testing.T) {
 	}
 	w.neverTwo("hello")
 	w.oneAfterTheOther(r)
+}
+
+// A terminal that closes while its open starts the client leaves the client running.
+func TestHangUpDuringALaunch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.newDemo("hello")
+	w.run("stop", r.ID).want(0)
+	b := w.barrier("release")
+	x := w.openWith([]string{b.arm("command.claimed")}, "open", r.ID)
+	b.reached()
+	x.hangUp()
+	b.open()
+	x.wait()
+	if now := w.show(r.ID); now.Client == nil || now.State != session.StateActive {
+		t.Fatalf("state %s, client %+v", now.State, now.Client)
+	}
 }
 
 // soak is how often a round is run: full when BERTH_SOAK=1.
