@@ -245,7 +245,7 @@ func (p probed) frozenHolder() *tty {
 	p.w.t.Helper()
 	x := p.w.open("open", p.ID)
 	p.w.eventually("held by the terminal", func() bool { return p.w.heldBy(p.ID) == "terminal" })
-	kill(p.w.t, x.cmd.Process.Pid, syscall.SIGSTOP)
+	p.w.freeze(x.cmd.Process.Pid)
 	return x
 }
 
@@ -283,7 +283,7 @@ func TestFrozenMirror(t *testing.T) { // not beside others: it is about who gets
 	pane := w.tmuxHost(p.ID)
 	x := w.open("open", p.ID)
 	w.eventually("held by the terminal", func() bool { return w.heldBy(p.ID) == "terminal" })
-	kill(t, w.tmuxServer(), syscall.SIGSTOP) // a pane's own process would be woken by tmux
+	w.freeze(w.tmuxServer()) // a pane's own process would be woken by tmux
 	const lines = 20 << 20 / 75
 	p.do(fmt.Sprintf("lines %d", lines))
 	x.waitFor(fmt.Sprintf("that was %d", lines))
