@@ -148,7 +148,7 @@ func TestTwoMoversAtOnce(t *testing.T) { // not beside others: it is about who g
 	holder := w.joinWire(p.Record, protocol.WantMove, 120, 40)
 	holder.hasKeyboard()
 	for range soak(5, 50) {
-		kill(t, pane.PID, syscall.SIGSTOP) // it is slow to draw, so the first is still on its way
+		w.freeze(pane.PID) // it is slow to draw, so the first is still on its way
 		first := w.joinWire(p.Record, protocol.WantMove, 120, 40)
 		first.typeIn("never typed")
 		second := w.joinWire(p.Record, protocol.WantMove, 120, 40)

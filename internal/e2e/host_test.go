@@ -180,7 +180,7 @@ func TestOpenRightAfterLeaving(t *testing.T) {
 	x := w.open("open", r.ID)
 	for range soak(10, 100) {
 		x.waitFor("You said: hello")
-		kill(t, super, syscall.SIGSTOP)
+		w.freeze(super)
 		x.typeIn("\x1c")
 		code := x.wait()
 		y := w.open("open", r.ID)
@@ -205,7 +205,7 @@ func TestStuckAgentKeepsNobody(t *testing.T) {
 	w.tmuxHost(p.ID)
 	x := w.openFromShell("open", p.ID)
 	w.eventually("held by the terminal", func() bool { return w.heldBy(p.ID) == "terminal" })
-	kill(t, p.Client.PID, syscall.SIGSTOP)
+	w.freeze(p.Client.PID)
 	defer kill(t, p.Client.PID, syscall.SIGCONT)
 	paste := strings.Repeat("pasted words\r", 80_000)
 	x.typeIn(paste + "\x1c")

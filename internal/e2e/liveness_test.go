@@ -139,8 +139,8 @@ func TestAgentDeadHostAlive(t *testing.T) {
 	r := w.newDemo("hello")
 	w.eventually("the pane's host has joined", func() bool { return len(w.show(r.ID).Hosts) == 1 })
 	host := w.theHost()
-	kill(t, host, syscall.SIGSTOP)
-	kill(t, r.Supervisor.PID, syscall.SIGSTOP)
+	w.freeze(host)
+	w.freeze(r.Supervisor.PID)
 	kill(t, r.Client.PID, syscall.SIGKILL)
 	w.eventually("the agent has ended", func() bool { return !alive(r.Client.PID) })
 	if now := w.show(r.ID); now.Client != nil || now.Resumable || len(now.Hosts) != 0 || now.State != session.StateInterrupted {
@@ -339,7 +339,7 @@ func TestSilentSupervisor(t *testing.T) {
 			w := newWorld(t)
 			w.unguardedAgent()
 			r := w.run("new", "unguarded", "--json", "--restart", "always", "--", "hello").want(0).record()
-			kill(t, r.Supervisor.PID, syscall.SIGSTOP)
+			w.freeze(r.Supervisor.PID)
 			// Between the supervisor's end and the tree's, the supervisor must be gone.
 			gate := filepath.Join(w.cwd, "gate")
 			c := w.start([]string{"BERTHTEST_POINT=command.taking-over=wait:" + gate}, verb, r.ID)

@@ -89,7 +89,7 @@ func TestPictureOfRealPrograms(t *testing.T) {
 					same(fmt.Sprintf("the picture at %v", size), b)
 				}
 				// Stopped it cannot repaint: what is shown next is the picture alone.
-				kill(t, r.Client.PID, syscall.SIGSTOP)
+				w.freeze(r.Client.PID)
 				c := s.open(size[0], size[1], berthBin, "move", r.ID)
 				b.ended()
 				same(fmt.Sprintf("the picture of a stopped program at %v", size), c)

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"berth/manifest"
@@ -106,7 +105,7 @@ func TestStaleRequest(t *testing.T) {
 	w := newWorld(t)
 	w.unguardedAgent()
 	r := w.newUnguarded(nil)
-	kill(t, r.Supervisor.PID, syscall.SIGSTOP)
+	w.freeze(r.Supervisor.PID)
 	w.eventually("the supervisor is stopped", func() bool { return stopped(r.Supervisor.PID) })
 	w.runWith([]string{"BERTHTEST_POINT=command.requested=kill"}, nil, "stop", r.ID).want(-1)
 	w.killed(r.Supervisor.PID)

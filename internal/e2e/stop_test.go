@@ -453,7 +453,7 @@ func TestTakeOverEndsOrphans(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	r := w.newCleared("(setsid %s &); exec sleep 1000")
-	kill(t, r.Supervisor.PID, syscall.SIGSTOP)
+	w.freeze(r.Supervisor.PID)
 	w.run("stop", r.ID).want(0).says("taking over")
 	w.eventually("nothing is left", func() bool { return len(w.clearedAgents()) == 0 })
 }

@@ -165,7 +165,7 @@ func TestFrozenTmuxServer(t *testing.T) {
 	r := w.newDemo("hello")
 	w.tmuxHost(r.ID)
 	server := w.tmuxServer()
-	kill(t, server, syscall.SIGSTOP)
+	w.freeze(server)
 	defer kill(t, server, syscall.SIGCONT)
 
 	opened := func(typed string) { // needs no tmux

@@ -163,7 +163,7 @@ func TestEventOverflow(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t)
 			r := w.newDemo("hello")
-			kill(t, r.Supervisor.PID, syscall.SIGSTOP) // so that the kernel has to keep them all
+			w.freeze(r.Supervisor.PID) // so that the kernel has to keep them all
 			row.fill(t, w, r)
 			row.last(t, w, r)
 			kill(t, r.Supervisor.PID, syscall.SIGCONT)
