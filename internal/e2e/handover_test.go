@@ -144,15 +144,16 @@ func (x *tty) leaves() int {
 func TestTwoMoversAtOnce(t *testing.T) { // not beside others: it is about who gets time
 	w := newWorld(t)
 	p := w.newProbe("probe")
-	pane := w.tmuxHost(p.ID)
+	w.tmuxHost(p.ID)
+	server := w.tmuxServer()
 	holder := w.joinWire(p.Record, protocol.WantMove, 120, 40)
 	holder.hasKeyboard()
 	for range soak(5, 50) {
-		w.freeze(pane.PID) // it is slow to draw, so the first is still on its way
+		w.freeze(server) // no pane draws, so the first is still on its way
 		first := w.joinWire(p.Record, protocol.WantMove, 120, 40)
 		first.typeIn("never typed")
 		second := w.joinWire(p.Record, protocol.WantMove, 120, 40)
-		kill(t, pane.PID, syscall.SIGCONT)
+		kill(t, server, syscall.SIGCONT)
 		second.hasKeyboard()
 		first.until("the earlier is told", func() bool { return first.refused != nil || first.begone != nil })
 		const who = "terminal /dev/pts/wire (pid "
