@@ -157,11 +157,12 @@ func (w *world) newProbe(name string, more ...string) probed {
 	return p
 }
 
-// said are the probe's log lines of one kind, without that word.
+// said are the probe's whole log lines of one kind, without that word.
 func (p probed) said(kind string) (out []string) {
 	b, _ := os.ReadFile(p.log)
 	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), kind+" "); ok {
+		line, whole := strings.CutSuffix(line, "\n")
+		if rest, ok := strings.CutPrefix(line, kind+" "); ok && whole {
 			out = append(out, rest)
 		}
 	}
