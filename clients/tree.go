@@ -19,6 +19,11 @@ type TreeSpec struct {
 	// though nothing may show it any more, unless they say otherwise themselves.
 	Kin []Identity
 
+	// Lost are clients of the run whose end nobody saw. While a process is left in
+	// the POSIX session that such a client led, the kernel gives its number to no
+	// other, so that what is in it, without a leader, is of the run.
+	Lost []Identity
+
 	// Adopter is the run's supervisor when it is a subreaper, else zero. Its
 	// children outside its own session are orphans of the run: what the adopter
 	// starts for itself must stay in its session, carry a border's role, or be a

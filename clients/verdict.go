@@ -39,7 +39,7 @@ func (c *census) decide(p *proc) verdict {
 	if parent != nil {
 		above = c.judge(parent)
 	}
-	heir := c.kin(id) || parent != nil && c.adopter(parent) && p.sid != parent.sid
+	heir := c.kin(id) || c.leftBehind(p) || parent != nil && c.adopter(parent) && p.sid != parent.sid
 	if above == fenced && parent.marks.border() {
 		above = c.belowBorder(parent, marked)
 	}
@@ -88,6 +88,15 @@ func (c *census) belowBorder(border *proc, marked bool) verdict {
 // adopter reports whether p is the run's own supervisor.
 func (c *census) adopter(p *proc) bool {
 	return p.pid == c.spec.Adopter.PID && c.describe(p).Identity == c.spec.Adopter
+}
+
+// leftBehind reports whether p is in the session of a lost client.
+func (c *census) leftBehind(p *proc) bool {
+	return slices.ContainsFunc(c.spec.Lost, func(id Identity) bool {
+		ours := Machine()
+		ours.PID, ours.Start = id.PID, id.Start
+		return id == ours && p.sid == id.PID && p.start >= id.Start && c.all[id.PID] == nil
+	})
 }
 
 // foreign reports whether p carries another run's mark.

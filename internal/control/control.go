@@ -217,12 +217,15 @@ func (c *Control) tree(t target) (clients.TreeSpec, error) {
 	}
 	spec := clients.TreeSpec{Run: t.CurrentRun, Spare: c.Agents.Spare, IsBorder: launcher.IsBorder}
 	for _, cl := range cs {
-		if cl.Err == nil {
-			spec.Roots = append(spec.Roots, cl.Receipt.Process)
+		if cl.Err != nil {
+			continue
 		}
-		if cl.End != nil {
-			spec.Kin = append(spec.Kin, cl.End.SurvivorProcesses...)
+		spec.Roots = append(spec.Roots, cl.Receipt.Process)
+		if cl.End == nil {
+			spec.Lost = append(spec.Lost, cl.Receipt.Process)
+			continue
 		}
+		spec.Kin = append(spec.Kin, cl.End.SurvivorProcesses...)
 	}
 	if s, err := t.dir.Supervisor(); err == nil {
 		spec.Adopter = s.Process

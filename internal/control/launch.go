@@ -57,6 +57,9 @@ func (c *Control) launch(ctx context.Context, t target, how start) (target, erro
 	if err := c.noStrays(t); err != nil {
 		return t, err
 	}
+	if err := c.recordLost(t, r, foundEnded(r), Ended{}); err != nil {
+		return t, err
+	}
 	spec, t, err := c.prepare(ctx, t, r, how)
 	if err != nil {
 		return t, err

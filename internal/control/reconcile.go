@@ -110,7 +110,7 @@ func (c *Control) reconcile(ctx context.Context, id string) (Settled, error) {
 			return out, err // a supervisor is just leaving, or starting the next client
 		}
 		if !r.Client.Receipt.Process.IsZero() && r.Client.End == nil {
-			if err := c.recordLost(t, r, "found ended ("+r.Life.Reason+")", Ended{}); err != nil {
+			if err := c.recordLost(t, r, foundEnded(r), Ended{}); err != nil {
 				return out, err
 			}
 			out.Did = append(out.Did, "recorded that its agent has ended: "+r.Life.Reason)

@@ -68,13 +68,21 @@ func (c *Control) sweep(ctx context.Context, t target, r launcher.Readiness, rea
 	return e, c.recordLost(t, r, reason, e)
 }
 
-// recordLost writes the end of a client whose supervisor did not.
+// foundEnded is the reason of an end that nobody saw.
+func foundEnded(r launcher.Readiness) string { return "found ended (" + r.Life.Reason + ")" }
+
+// recordLost writes the end of a client whose supervisor did not, with what it left.
 func (c *Control) recordLost(t target, r launcher.Readiness, reason string, e Ended) error {
 	id := r.Client.Receipt.Process
 	if id.IsZero() || r.Client.End != nil {
 		return nil
 	}
-	end := clients.End{Process: id, Reason: "its supervisor was gone; " + reason, Survivors: []int{}, Ended: e.Ended, EndedAt: time.Now()}
+	left, err := c.scan(t)
+	if err != nil {
+		return err
+	}
+	end := clients.End{Process: id, Reason: "its supervisor was gone; " + reason, Ended: e.Ended, EndedAt: time.Now()}
+	end.Survived(left.Processes)
 	cause := clients.Lost
 	if r.Life.Status == clients.Live {
 		cause, end.AskedBy = clients.Asked, c.by()

@@ -447,6 +447,33 @@ func TestSurvivorWithoutMarks(t *testing.T) {
 	w.eventually("nothing is left", func() bool { return len(w.clearedAgents()) == 0 })
 }
 
+// The supervisor is killed, and the client's wrapper with it: the agent below, which
+// nothing but its POSIX session shows to be of the run, keeps a second one from being
+// started, also when reconcile has recorded the end meanwhile, and stop ends it.
+func TestSurvivorOfALostClient(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	lose := func(r session.Record) {
+		kill(t, r.Supervisor.PID, syscall.SIGKILL)
+		kill(t, r.Client.PID, syscall.SIGKILL)
+		w.eventually("the client is gone", func() bool { return !alive(r.Client.PID) })
+		w.run("serve-conversation", r.ID, "--json").want(4).says("processes of it still run")
+	}
+	r := w.newCleared("%s; :")
+	lose(r)
+	w.run("restart", r.ID).want(0)
+	w.eventually("one agent", func() bool { return len(w.clearedAgents()) == 1 })
+	lose(w.show(r.ID))
+	w.run("reconcile").want(0)
+	if end := w.show(r.ID).LastEnd; end == nil || len(end.Survivors) == 0 {
+		t.Errorf("end on record: %+v", end)
+	}
+	w.run("serve-conversation", r.ID, "--json").want(4).says("processes of it still run")
+	w.run("stop", r.ID).want(0)
+	w.eventually("nothing is left", func() bool { return len(w.clearedAgents()) == 0 })
+	w.oneAfterTheOther(r)
+}
+
 // A supervisor that is frozen is taken over: the orphans it had taken in, which nothing
 // else shows to be of the run, are ended too.
 func TestTakeOverEndsOrphans(t *testing.T) {
