@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,22 +26,20 @@ type Readiness struct {
 func (r Readiness) Resumable() bool { return r.Phase == session.Resumable }
 
 // Look reads how far the newest client of a run has come. An error means that
-// evidence could not be read, so nothing may be concluded.
+// evidence could not be read, so nothing may be concluded but what the client's Life
+// says, where that is not unknown.
 func Look(d manifest.Dir, p provider.Provider) (Readiness, error) {
 	var r Readiness
 	cs, err := clients.Read(string(d))
 	if err != nil {
 		return r, session.Errorf(session.Unknown, "cannot read the clients of %s: %w", d, err)
 	}
-	if r.Native, err = d.Native(); err != nil {
-		return r, session.Errorf(session.Unknown, "%w", err)
-	}
-	if r.Super, err = d.Supervisor(); err != nil {
-		return r, session.Errorf(session.Unknown, "%w", err)
-	}
 	r.Client, r.Life = clients.Current(cs)
-	if r.Client.Err != nil {
-		return r, session.Errorf(session.Unknown, "%w", r.Client.Err)
+	var nerr, serr error
+	r.Native, nerr = d.Native()
+	r.Super, serr = d.Supervisor()
+	if err := errors.Join(nerr, serr, r.Client.Err); err != nil {
+		return r, session.Errorf(session.Unknown, "%w", err)
 	}
 	r.Phase, r.Reason = r.phase(p, len(cs) > 0)
 	return r, nil
@@ -70,12 +69,14 @@ func (r Readiness) phase(p provider.Provider, any bool) (session.Phase, string) 
 		return session.Running, "provider cannot resume"
 	case r.Native.NativeID == "":
 		return session.Running, fmt.Sprintf("%s has not announced a native id", p.Name)
-	case p.History == "" || r.Native.Recorded:
+	case r.Native.Recorded:
 		return session.Resumable, ""
 	case r.Super.Prompt == "waiting" && r.Super.Ready:
 		return session.Identified, "the opening request could not be sent; supervisor.log in its run directory says why"
 	case r.Super.Prompt == "waiting":
 		return session.Identified, fmt.Sprintf("%s is not ready for the opening request yet", p.Name)
+	case p.History == "":
+		return session.Resumable, ""
 	case r.Super.Prompt == "none":
 		return session.Identified, session.NothingSaid
 	}

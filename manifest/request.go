@@ -41,10 +41,11 @@ func (d Dir) Wanted() (Wanted, error) {
 	return w, err
 }
 
-// SetWanted replaces the last word. The caller holds the launch lock.
+// SetWanted replaces the last word, also one that is damaged; one that a newer berth
+// wrote is an error. The caller holds the launch lock.
 func (d Dir) SetWanted(want, by string) (Wanted, error) {
 	old, err := d.Wanted()
-	if err != nil {
+	if _, newer := errors.AsType[*atomicfile.NewerError](err); newer {
 		return Wanted{}, err
 	}
 	w := Wanted{SchemaVersion: Schema, Seq: old.Seq + 1, Want: want, By: by, At: time.Now().UTC().Format(time.RFC3339Nano)}

@@ -19,6 +19,7 @@ import (
 var (
 	errSilent = errors.New("the supervisor neither answers nor works")
 	errLeft   = errors.New("the supervisor left before it saw the request")
+	errMute   = errors.New("the request cannot be written")
 )
 
 // ask requests the end from the supervisor and waits until it is carried out.
@@ -28,7 +29,7 @@ func (c *Control) ask(ctx context.Context, t target, r launcher.Readiness, kind,
 		Deadline: manifest.Monotonic() + int64(endWait),
 	})
 	if err != nil {
-		return manifest.Done{}, err
+		return manifest.Done{}, fmt.Errorf("%w: %w", errMute, err)
 	}
 	point.Here("command.requested")
 	w := manifest.Watch(string(t.dir), t.dir.Path("requests"))
@@ -40,15 +41,22 @@ func (c *Control) ask(ctx context.Context, t target, r launcher.Readiness, kind,
 	if inside {
 		return manifest.Done{}, nil
 	}
-	super, err := clients.Open(r.Super.Process)
-	if err != nil && !errors.Is(err, clients.ErrNoProcess) {
-		return manifest.Done{}, err
+	var left <-chan struct{} // nil where it is not known who the supervisor is: its record is damaged
+	if !r.Super.Process.IsZero() {
+		super, err := clients.Open(r.Super.Process)
+		switch {
+		case err == nil:
+			defer super.Close()
+			left = super.Done()
+		case errors.Is(err, clients.ErrNoProcess):
+			over := make(chan struct{})
+			close(over)
+			left = over
+		default:
+			return manifest.Done{}, err
+		}
 	}
-	var left <-chan struct{}
-	if super != nil {
-		defer super.Close()
-		left = super.Done()
-	}
+	gone := false
 	accept, carry := time.After(acceptWait), time.After(endWait)
 	accepted := false
 	for {
@@ -62,12 +70,13 @@ func (c *Control) ask(ctx context.Context, t target, r launcher.Readiness, kind,
 		if s, err := t.dir.Supervisor(); err == nil && s.Request >= req.Seq {
 			accepted = true
 		}
-		if super == nil || super.Exited() {
+		if gone { // and what it wrote last has been seen
 			return manifest.Done{}, errLeft
 		}
 		select {
 		case <-w.C:
 		case <-left:
+			gone = true
 		case <-accept:
 			if !accepted {
 				return manifest.Done{}, errSilent

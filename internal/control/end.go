@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"berth/clients"
@@ -34,13 +35,29 @@ func (c *Control) end(ctx context.Context, t target, kind, reason string, releas
 	if _, err := os.Lstat(string(t.dir)); errors.Is(err, os.ErrNotExist) {
 		return c.endLost(ctx, t, none)
 	}
-	r, err := launcher.Look(t.dir, t.agent)
-	if err != nil {
-		return none, err
+	want := manifest.WantStopped
+	if reason == manifest.ReasonRestarted || reason == manifest.ReasonMoved { // so that a crash before the next client is told from a stop
+		want = manifest.WantRun
 	}
+	// What stands in the way of the next client does not stand in the way of a stop:
+	// an agent that cannot be stopped goes on spending money.
+	insists := func(err error) bool {
+		if want != manifest.WantStopped {
+			return false
+		}
+		c.Notice("session %s: %v; it is ended all the same", t.ID, err)
+		return true
+	}
+	r, err := launcher.Look(t.dir, t.agent)
 	if r.Life.Status == clients.Unknown {
-		return none, session.Errorf(session.Unknown, "cannot tell whether the client of session %s lives: %s; nothing was touched", t.ID, r.Life.Reason).
-			WithHint("berth show %s", t.ID)
+		if err == nil {
+			err = errors.New(r.Life.Reason)
+		}
+		return none, session.Errorf(session.Unknown, "cannot tell whether the client of session %s lives: %w; nothing was touched", t.ID, err).
+			WithHint("%s", c.byHand(t))
+	}
+	if err != nil && !insists(err) {
+		return none, err
 	}
 	supervised, err := c.supervised(t)
 	if err != nil {
@@ -50,11 +67,7 @@ func (c *Control) end(ctx context.Context, t target, kind, reason string, releas
 	if inside && unheard(r, supervised) {
 		return none, refuseInside(t)
 	}
-	want := manifest.WantStopped
-	if reason == manifest.ReasonRestarted || reason == manifest.ReasonMoved { // so that a crash before the next client is told from a stop
-		want = manifest.WantRun
-	}
-	if _, err := t.dir.SetWanted(want, c.by()); err != nil {
+	if _, err := t.dir.SetWanted(want, c.by()); err != nil && !insists(err) {
 		return none, err
 	}
 	if supervised && (r.Life.Status == clients.Live || r.Super.Phase == manifest.PhaseBackoff) {
@@ -67,7 +80,8 @@ func (c *Control) end(ctx context.Context, t target, kind, reason string, releas
 			return c.verified(t, r, reason, none.with(done))
 		case errors.Is(err, errSilent):
 			c.Notice("session %s: its supervisor (pid %d) does not answer; taking over", t.ID, r.Super.Process.PID)
-		case !errors.Is(err, errLeft):
+		case errors.Is(err, errLeft):
+		case !errors.Is(err, errMute) || inside || !insists(err):
 			return none, err
 		}
 	}
@@ -116,12 +130,16 @@ func (c *Control) endLost(ctx context.Context, t target, e Ended) (Ended, error)
 	if !supervised {
 		return c.sweep(ctx, t, launcher.Readiness{}, "", e)
 	}
-	_, holder, err := lock.Held(c.Home.Locks(), t.ID, lock.Life)
-	if err != nil {
-		return e, session.Errorf(session.Unknown, "%w", err)
+	return e, session.Errorf(session.Unknown, "the run directory of session %s is gone (%s) while its supervisor lives: nobody can prove what belongs to it", t.ID, t.dir).
+		WithHint("%s", c.byHand(t))
+}
+
+// byHand is the command that ends a session when we cannot tell what belongs to it.
+func (c *Control) byHand(t target) string {
+	if held, holder, err := lock.Held(c.Home.Locks(), t.ID, lock.Life); err == nil && held && holder.PID != 0 {
+		return fmt.Sprintf("kill -TERM %d   # its supervisor, which ends the agent", holder.PID)
 	}
-	return e, session.Errorf(session.Unknown, "the run directory of session %s is gone (%s) while %s lives: nobody can prove what belongs to it", t.ID, t.dir, holder).
-		WithHint("kill -TERM %d   # its supervisor, which ends the agent", holder.PID)
+	return "berth show " + t.ID
 }
 
 // everSupervised reports whether any supervisor ever took the session: lock files are

@@ -125,7 +125,7 @@ func (c *Control) endSupervisor(ctx context.Context, t target, r launcher.Readin
 	l, err := lock.Acquire(ctx, c.Home.Locks(), t.ID, lock.Life, c.Caller.Command, leaveWait)
 	if held, ok := errors.AsType[*lock.HeldError](err); ok { // by one that has not got as far as to say who it is
 		return session.Errorf(session.Unknown, "cannot prove the supervisor of session %s gone: %w; nothing else was touched", t.ID, err).
-			WithHint("kill -KILL %d   # it has started no agent", held.Holder.PID)
+			WithHint("kill -KILL %d; berth stop %s", held.Holder.PID, t.ID)
 	}
 	if err != nil {
 		return session.Errorf(session.Unknown, "cannot prove the supervisor of session %s gone: %w", t.ID, err)
@@ -136,6 +136,9 @@ func (c *Control) endSupervisor(ctx context.Context, t target, r launcher.Readin
 // verified waits for the supervisor to leave and looks once more, with our own eyes,
 // that nothing of the run is left.
 func (c *Control) verified(t target, r launcher.Readiness, reason string, e Ended) (Ended, error) {
+	if s, err := t.dir.Supervisor(); err == nil { // it may have been unreadable before
+		r.Super = s
+	}
 	h, err := clients.Open(r.Super.Process)
 	gone := errors.Is(err, clients.ErrNoProcess)
 	if err == nil {
@@ -159,7 +162,9 @@ func (c *Control) verified(t target, r launcher.Readiness, reason string, e Ende
 	if len(e.Left) > 0 {
 		return e, c.judge(t, manifest.Done{Left: e.Left})
 	}
-	if now, err := launcher.Look(t.dir, t.agent); err != nil || now.Client.End != nil {
+	if now, err := launcher.Look(t.dir, t.agent); now.Client.End != nil {
+		return e, nil
+	} else if err != nil {
 		return e, err
 	}
 	// Its supervisor could not write the end down: a full disk, perhaps.

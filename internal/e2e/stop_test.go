@@ -324,6 +324,35 @@ func (w *world) oneAfterTheOther(r session.Record) {
 	}
 }
 
+// Whatever of the run's small files is damaged or gone, stop ends the agent and says
+// what it found.
+func TestStopGetsThrough(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		damage func(dir string) error
+		says   string
+	}{
+		{"the last word", func(dir string) error { return os.WriteFile(dir+"/wanted.json", []byte("{"), 0o600) }, ""},
+		{"the native id", func(dir string) error { return os.WriteFile(dir+"/native.json", nil, 0o600) }, "native.json"},
+		{"the supervisor's record", func(dir string) error { return os.WriteFile(dir+"/supervisor.json", []byte("{}"), 0o600) }, "supervisor.json"},
+		{"requests", func(dir string) error { return os.RemoveAll(dir + "/requests") }, "/requests"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.newDemo("hello")
+			must(t, row.damage(w.runDir(r)))
+			w.run("stop", r.ID).want(0).says(row.says)
+			if left := marked("BERTH_RUN_ID=" + r.Run); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+			if cs, err := clients.Read(w.runDir(r)); err != nil || len(cs) != 1 || cs[0].End == nil || cs[0].End.Outcome != clients.Completed {
+				t.Errorf("on record: %+v, %v", cs, err)
+			}
+		})
+	}
+}
+
 // Stop, restart and open released together, over and over: the last request wins,
 // state and processes agree, and there are never two clients.
 func TestLastWordWins(t *testing.T) {
