@@ -71,13 +71,13 @@ func (r Readiness) phase(p provider.Provider, any bool) (session.Phase, string) 
 		return session.Running, fmt.Sprintf("%s has not announced a native id", p.Name)
 	case r.Native.Recorded:
 		return session.Resumable, ""
-	case r.Super.Prompt == "waiting" && r.Super.Ready:
+	case r.Super.Prompt == manifest.PromptWaiting && r.Super.Ready:
 		return session.Identified, "the opening request could not be sent; supervisor.log in its run directory says why"
-	case r.Super.Prompt == "waiting":
+	case r.Super.Prompt == manifest.PromptWaiting:
 		return session.Identified, fmt.Sprintf("%s is not ready for the opening request yet", p.Name)
 	case p.History == "":
 		return session.Resumable, ""
-	case r.Super.Prompt == "none":
+	case r.Super.Prompt == manifest.PromptNone:
 		return session.Identified, session.NothingSaid
 	}
 	return session.Identified, fmt.Sprintf("%s has not recorded the conversation yet", p.Name)

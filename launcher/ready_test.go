@@ -55,6 +55,8 @@ func TestWhatIsMissing(t *testing.T) {
 			session.Identified, session.NothingSaid, true},
 		{"an id that suffices", byID, manifest.Native{NativeID: "n"}, live, manifest.Supervisor{},
 			session.Resumable, "", true},
+		{"an id that would suffice, a request that waits", byID, manifest.Native{NativeID: "n"}, live, manifest.Supervisor{Prompt: "waiting"},
+			session.Identified, "it is not ready for the opening request yet", false},
 		{"a provider that cannot resume", none, manifest.Native{}, live, manifest.Supervisor{},
 			session.Running, "provider cannot resume", true},
 		{"the client has ended", recording, manifest.Native{NativeID: "n", Recorded: true}, dead, manifest.Supervisor{Process: dead},

@@ -19,6 +19,14 @@ const (
 	PhaseEnded    = "ended"    // its client has ended and it is leaving
 )
 
+// States of the opening request.
+const (
+	PromptNone    = "none"
+	PromptWaiting = "waiting" // for the agent to be ready
+	PromptSending = "sending"
+	PromptSent    = "sent"
+)
+
 // Supervisor is what a supervisor says of itself, replaced at every change.
 type Supervisor struct {
 	SchemaVersion int              `json:"schema_version"`
@@ -33,7 +41,7 @@ type Supervisor struct {
 	Attempt       int              `json:"attempt"`           // the client it runs is the so manieth of the run
 	Ready         bool             `json:"ready"`             // the agent takes input
 	Turn          Turn             `json:"turn"`
-	Prompt        string           `json:"prompt"` // the opening request: "none", "waiting", "sending", "sent"
+	Prompt        string           `json:"prompt"` // of the opening request
 	Restarts      Restarts         `json:"restarts"`
 	Hosts         []Host           `json:"hosts"`
 }

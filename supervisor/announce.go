@@ -142,26 +142,26 @@ func (s *loop) becomeReady() {
 // first byte goes out, and whoever finds it never sends again.
 func (s *loop) sendPrompt() {
 	c := s.client
-	if c.prompt != promptWaiting || !c.ready {
+	if c.prompt != manifest.PromptWaiting || !c.ready {
 		return
 	}
 	err := s.dir.MarkPromptSent()
 	if errors.Is(err, fs.ErrExist) {
-		c.prompt = promptSent
+		c.prompt = manifest.PromptSent
 		return
 	}
 	if err != nil {
 		s.warn(err) // not marked, so not sent; it stays waiting and says so
 		return
 	}
-	c.prompt = promptSending
+	c.prompt = manifest.PromptSending
 	s.record() // whoever finds this and no supervisor cannot tell how much of it went out
 	point.Here("supervisor.prompt-marked")
 	submit := s.spec.Provider.Submit
 	c.pty.typeIn(typing{data: screen.Paste(s.spec.Prompt, c.scanner.Modes().BracketedPaste)})
 	c.pty.typeIn(typing{data: []byte(submit.Keys), pause: submit.Delay, then: func() {
 		go s.post(func() {
-			c.prompt = promptSent
+			c.prompt = manifest.PromptSent
 			s.event("opening request typed", nil)
 			s.record()
 		})

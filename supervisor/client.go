@@ -17,14 +17,6 @@ import (
 	"berth/manifest"
 )
 
-// The states of the opening request, as in supervisor.json.
-const (
-	promptNone    = "none"
-	promptWaiting = "waiting" // for the agent to be ready
-	promptSending = "sending"
-	promptSent    = "sent"
-)
-
 // client is the state of one client, from its gate to its end.
 type client struct {
 	process *launcher.Client
@@ -62,10 +54,10 @@ func (s *loop) start() error {
 	}
 	c := &client{
 		scanner: new(screen.Scanner), tail: new(screen.Tail), size: s.spec.Client.Size, started: time.Now(),
-		pattern: pattern, ready: s.spec.Provider.Ready == provider.ReadyStart, prompt: promptNone,
+		pattern: pattern, ready: s.spec.Provider.Ready == provider.ReadyStart, prompt: manifest.PromptNone,
 	}
 	if s.spec.Prompt != nil {
-		c.prompt = promptWaiting
+		c.prompt = manifest.PromptWaiting
 	}
 	point.Here("supervisor.gate-spawned")
 	if err := s.evidence(gate); err != nil {
@@ -130,7 +122,7 @@ func (s *loop) mayOpen(c *client) error {
 	if !s.spec.PromptInArgv {
 		return nil
 	}
-	c.prompt = promptSent
+	c.prompt = manifest.PromptSent
 	return s.dir.MarkPromptSent()
 }
 

@@ -200,7 +200,7 @@ func (s *loop) describe() manifest.Supervisor {
 	r := manifest.Supervisor{
 		Process: clients.Self(), Since: rfc3339(s.started), Version: s.version, Protocol: protocol.Version,
 		Socket: s.socket(), Phase: s.phase, PhaseSince: rfc3339(s.phaseSince), Request: s.lastSeq,
-		Attempt: s.spec.Attempt, Prompt: promptNone, Restarts: s.restarts,
+		Attempt: s.spec.Attempt, Prompt: manifest.PromptNone, Restarts: s.restarts,
 	}
 	if s.client != nil {
 		r.Ready, r.Turn, r.Prompt = s.client.ready, s.client.turn, s.client.prompt

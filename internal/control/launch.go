@@ -195,7 +195,7 @@ func (c *Control) prepare(ctx context.Context, t target, r launcher.Readiness, h
 	}
 	if !sent {
 		spec.Prompt = spec.Opening
-	} else if !spec.Resume || r.Super.Prompt == "sending" {
+	} else if !spec.Resume || r.Super.Prompt == manifest.PromptSending {
 		c.Notice("session %s: its opening request was being sent when its client ended; it is not sent again", t.ID)
 		t.dir.AppendEvent(manifest.Event{Run: t.CurrentRun, Session: t.ID, Event: "opening request not sent again"}) //nolint:errcheck // told where it can be
 	}
