@@ -70,17 +70,20 @@ func TestUnreadableManifestIsUnknown(t *testing.T) {
 	}
 }
 
-// The last word is never written over one that cannot be read.
-func TestWantedIsNotReplacedUnread(t *testing.T) {
+// A new last word takes the place of a damaged one, which says nothing, and not of one
+// that a newer berth wrote.
+func TestWantedReplacesWhatIsDamaged(t *testing.T) {
 	d := newRun(t)
-	if err := os.WriteFile(d.Path("wanted.json"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.SetWanted(WantRun, "test"); err == nil {
-		t.Error("no error")
-	}
-	if data, _ := os.ReadFile(d.Path("wanted.json")); len(data) != 0 {
-		t.Errorf("replaced: %s", data)
+	for text, replaced := range map[string]bool{"": true, "{}": true, `{"schema_version": 9}`: false} {
+		if err := os.WriteFile(d.Path("wanted.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.SetWanted(WantRun, "test"); (err == nil) != replaced {
+			t.Errorf("%q: error %v", text, err)
+		}
+		if data, _ := os.ReadFile(d.Path("wanted.json")); (string(data) != text) != replaced {
+			t.Errorf("%q is now %q", text, data)
+		}
 	}
 }
 
