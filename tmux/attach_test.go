@@ -166,6 +166,35 @@ func TestPinAndUnpin(t *testing.T) {
 	}
 }
 
+// A notice is what a client's last row says, and takes nothing of the window; what was
+// there before comes back.
+func TestNotice(t *testing.T) {
+	s := newServer(t)
+	x := mustNew(t, s, spec("x"))
+	if err := s.ResizeWindow(ctx, x.ID, 100, 30); err != nil {
+		t.Fatal(err)
+	}
+	attach(t, s, Name("x"), false) // 100x30
+	size := func() string { return raw(t, s, "display-message", "-p", "-t", x.ID, "#{pane_height}") }
+	before := raw(t, s, "show-options", "-t", x.ID)
+	const text = "100% of #{pane_id} #S; %H:%M #"
+	if err := s.SetNotice(ctx, x.ID, text); err != nil {
+		t.Fatal(err)
+	}
+	if got := raw(t, s, "display-message", "-p", "-t", x.ID, "#{status} #{T:status-format[0]}"); got != "on "+text || size() != "30" {
+		t.Errorf("the status line is %q, the pane has %s rows", got, size())
+	}
+	if err := s.SetNotice(ctx, x.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := raw(t, s, "show-options", "-t", x.ID); got != before {
+		t.Errorf("the options of the session were\n%s\nand are\n%s", before, got)
+	}
+	if err := s.SetNotice(ctx, "%99", "x"); !errors.Is(err, ErrNoSession) {
+		t.Errorf("no such pane: %v", err)
+	}
+}
+
 func TestCapture(t *testing.T) {
 	s := newServer(t)
 	sp := spec("x", "/bin/sh", "-c", `seq 100; printf '\033[31mred\033[m %090d é' 7; sleep 1000`)

@@ -3,7 +3,9 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // CaptureOptions say what of a pane's screen is wanted. The zero value is the
@@ -54,5 +56,20 @@ func (s *Server) UnpinWindow(ctx context.Context, paneID string) error {
 		return fmt.Errorf("cannot unpin the window of %q: not a pane", paneID)
 	}
 	_, err := s.query(ctx, "set-option", "-w", "-u", "-t", paneID, "window-size")
+	return err
+}
+
+// SetNotice shows text, and nothing else, in the status line of the pane's session,
+// which takes a row of the clients' terminals and none of a pinned window. "" brings
+// back what was there before.
+func (s *Server) SetNotice(ctx context.Context, paneID, text string) error {
+	if !hasID(paneID, '%') {
+		return fmt.Errorf("cannot set the notice of %q: not a pane", paneID)
+	}
+	status, line := []string{"set-option", "-t", paneID, "status", "on"}, []string{"set-option", "-t", paneID, "status-format[0]", word(literal(strings.ReplaceAll(text, "%", "%%")))}
+	if text == "" {
+		status, line = []string{"set-option", "-u", "-t", paneID, "status"}, []string{"set-option", "-u", "-t", paneID, "status-format"}
+	}
+	_, err := s.query(ctx, slices.Concat(line, []string{";"}, status)...)
 	return err
 }

@@ -103,10 +103,11 @@ type joining struct {
 	role    protocol.RoleChange
 
 	// Of a tmux host.
-	passed []func()      // what is done when the pane has passed a fence, in their order
-	still  chan struct{} // not nil: frames wait for a picture; closed when they go on
-	free   bool          // the pane has a size of its own; before the first role it may be pinned, by a host before us
-	own    protocol.Size // the size it had when it was free; zero if we have not seen that
+	passed  []func()      // what is done when the pane has passed a fence, in their order
+	still   chan struct{} // not nil: frames wait for a picture; closed when they go on
+	free    bool          // the pane has a size of its own; before the first role it may be pinned, by a host before us
+	noticed *string       // what the pane's notice says; nil: not known, a host before us may have left one
+	own     protocol.Size // the size it had when it was free; zero if we have not seen that
 }
 
 // hello says who we are, and hears whether the supervisor takes us.
@@ -293,6 +294,9 @@ func (j *joining) frame(r received) (res Result, over bool, err error) {
 		}
 		if e.Next { // the next client of the run follows on this connection
 			return res, false, nil
+		}
+		if j.Kind == manifest.HostTmux && !j.free {
+			j.unsay()
 		}
 		return Result{Why: Over, Ending: e}, true, nil
 	}

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -64,7 +65,8 @@ func (j *joining) enqueue(call func()) {
 }
 
 // takeRole follows the supervisor's word on who types. A tmux pane that mirrors
-// takes on the holder's size, and is free again when it has the keyboard.
+// takes on the holder's size and says who that is, and is free again when it has the
+// keyboard.
 func (j *joining) takeRole() {
 	role := j.role
 	if j.Kind != manifest.HostTmux || role.Keyboard && j.free {
@@ -79,13 +81,42 @@ func (j *joining) takeRole() {
 		ctx := context.Background()
 		if !role.Keyboard {
 			j.Tmux.ResizeWindow(ctx, j.Info.Pane, role.Size.Cols, role.Size.Rows) //nolint:errcheck // a pane of the wrong size is a flaw, no failure
+			if role.Holder == "" {
+				j.notice(ctx, "")
+				return
+			}
+			j.notice(ctx, fmt.Sprintf(" looks on: the keyboard is at %s · berth attach --move %s takes it here ", role.Holder, j.Hello.Run))
 			return
 		}
+		j.notice(ctx, "")
 		if own != (protocol.Size{}) { // without a client tmux keeps whatever size there is
 			j.Tmux.ResizeWindow(ctx, j.Info.Pane, own.Cols, own.Rows) //nolint:errcheck // see above
 		}
 		j.Tmux.UnpinWindow(ctx, j.Info.Pane) //nolint:errcheck // see above
 	})
+}
+
+// notice says text to whoever looks at the pane. Only callTmux's goroutine calls it.
+func (j *joining) notice(ctx context.Context, text string) {
+	if j.noticed != nil && *j.noticed == text {
+		return
+	}
+	j.noticed = &text
+	j.Tmux.SetNotice(ctx, j.Info.Pane, text) //nolint:errcheck // what cannot be told is a flaw, no failure
+}
+
+// unsay takes the notice away, or gives up soon: the pane may be kept, and there is
+// no keyboard any more that could be elsewhere.
+func (j *joining) unsay() {
+	done := make(chan struct{})
+	j.enqueue(func() {
+		j.notice(context.Background(), "")
+		close(done)
+	})
+	select {
+	case <-done:
+	case <-time.After(snapWait):
+	}
 }
 
 // countWatchers has the people who look at our pane counted, and says how many. Where
