@@ -59,7 +59,7 @@ var formats = []format{
 		Turn:   manifest.Turn{State: manifest.TurnWaiting, WaitingFor: "an approval", Source: "hook", Since: goldenTime},
 		Prompt: "sent", Restarts: manifest.Restarts{Policy: manifest.RestartOnFailure, Count: 2}, Hosts: []manifest.Host{
 			{Kind: manifest.HostTerminal, Process: goldenHost, TTY: "/dev/pts/3", TerminalID: "pane-3", Keyboard: true, Since: goldenTime},
-			{Kind: manifest.HostTmux, Process: goldenHost, TTY: "/dev/pts/4", Pane: "%1", Server: goldenServer, Watchers: 1, Since: goldenTime},
+			{Kind: manifest.HostTmux, Process: goldenHost, TTY: "/dev/pts/4", Pane: "%1", Server: goldenServer, Since: goldenTime, Watchers: 1, WatcherTTY: "/dev/pts/5", WatchedSince: goldenTime},
 		},
 	}, "supervisor.json", func(d manifest.Dir) (any, error) { v, err := d.Supervisor(); return v, err }},
 	{"wanted.json", manifest.Wanted{SchemaVersion: 1, Seq: 3, Want: manifest.WantStopped, By: "berth stop (pid 4242)", At: goldenTime},

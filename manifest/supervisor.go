@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,9 +69,14 @@ type Host struct {
 	Pane       string           `json:"pane,omitempty"`
 	Server     clients.Identity `json:"server,omitzero"` // of a tmux host: its tmux server
 	TerminalID string           `json:"terminal_id,omitempty"`
-	Keyboard   bool             `json:"keyboard"`           // it has the keyboard; others mirror
-	Watchers   int              `json:"watchers,omitempty"` // of a tmux host: operators looking at the pane
+	Keyboard   bool             `json:"keyboard"` // it has the keyboard; others mirror
 	Since      string           `json:"since"`
+
+	// Of a tmux host: the operators who look at the pane, the terminal of one of them,
+	// and since when somebody does.
+	Watchers     int    `json:"watchers,omitempty"`
+	WatcherTTY   string `json:"watcher_tty,omitempty"`
+	WatchedSince string `json:"watched_since,omitempty"`
 }
 
 // Holds reports whether h keeps others from the keyboard: a terminal that has it
@@ -79,15 +85,19 @@ func (h Host) Holds() bool { return h.Keyboard && (h.Kind == HostTerminal || h.W
 
 // String says who h is, where, and since when, for refusals.
 func (h Host) String() string {
-	where := "terminal " + h.TTY
-	if h.Kind == HostTmux {
-		where = "somebody attached to its tmux pane " + h.Pane
+	clock := func(at string) string {
+		if t, err := time.Parse(time.RFC3339Nano, at); err == nil {
+			return t.Local().Format("15:04:05")
+		}
+		return at
 	}
-	since := h.Since
-	if t, err := time.Parse(time.RFC3339Nano, h.Since); err == nil {
-		since = t.Local().Format("15:04:05")
+	switch {
+	case h.Kind == HostTerminal:
+		return fmt.Sprintf("terminal %s (pid %d, since %s)", h.TTY, h.Process.PID, clock(h.Since))
+	case h.Watchers == 0:
+		return fmt.Sprintf("its tmux pane %s (since %s)", h.Pane, clock(h.Since))
 	}
-	return fmt.Sprintf("%s (pid %d, since %s)", where, h.Process.PID, since)
+	return fmt.Sprintf("somebody at %s, attached to its tmux pane %s (since %s)", cmp.Or(h.WatcherTTY, "a terminal"), h.Pane, clock(h.WatchedSince))
 }
 
 // Holder is the host that holds the session, if any.

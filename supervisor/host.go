@@ -61,7 +61,19 @@ func newHost(c *protocol.Conn, g protocol.Greeting) *host {
 	h := &host{conn: c, info: g.Host, size: g.Size, want: g.Want}
 	h.out.cond = sync.NewCond(&h.out.mu)
 	h.out.ended = make(chan struct{})
+	h.watchedBy(g.Host.Watchers, g.Host.WatcherTTY)
 	return h
+}
+
+// watchedBy notes how many people look at a tmux host's pane, and where one of them is.
+func (h *host) watchedBy(n int, tty string) {
+	switch {
+	case n == 0:
+		h.info.WatchedSince = ""
+	case h.info.WatchedSince == "":
+		h.info.WatchedSince = rfc3339(time.Now())
+	}
+	h.info.Watchers, h.info.WatcherTTY = n, tty
 }
 
 // fits reports whether h's terminal has size's columns and rows.

@@ -89,7 +89,7 @@ func (s *loop) watched(h *host, payload []byte) {
 		return
 	}
 	if h.info.Watchers != w.Count {
-		h.info.Watchers = w.Count
+		h.watchedBy(w.Count, w.TTY)
 		s.record()
 		// Who came or went between that count and its record compared with the old
 		// record, and did not ring: count again until two counts agree.

@@ -63,40 +63,39 @@ func (s *Server) SwitchClient(ctx context.Context, fromPane, name string) error 
 	return err
 }
 
-// Watchers is how many people look at the pane: attached clients that may type and
-// whose current window shows it. Read-only and suspended clients do not count.
-// ErrNoSession: there is no such pane.
-func (s *Server) Watchers(ctx context.Context, paneID string) (int, error) {
+// Watchers are the terminals of those who look at the pane: attached clients that may
+// type and whose current window shows it. Read-only and suspended clients do not
+// count. ErrNoSession: there is no such pane.
+func (s *Server) Watchers(ctx context.Context, paneID string) (ttys []string, err error) {
 	if !hasID(paneID, '%') {
-		return 0, fmt.Errorf("cannot look for watchers of %q: not a pane", paneID)
+		return nil, fmt.Errorf("cannot look for watchers of %q: not a pane", paneID)
 	}
 	out, err := s.query(ctx,
 		"display-message", "-p", "-t", paneID, "#{pane_id}\t#{window_id}\t"+paneShown, ";",
-		"list-clients", "-F", clientFields)
+		"list-clients", "-F", clientFields+"\t#{client_tty}")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	return parseWatchers(paneID, lines(out))
 }
 
-func parseWatchers(paneID string, list []string) (int, error) {
+func parseWatchers(paneID string, list []string) (ttys []string, err error) {
 	if len(list) == 0 || !strings.HasPrefix(list[0], paneID+"\t") {
 		// display-message never fails: a missing pane is blanks.
-		return 0, session.Errorf(session.NotFound, "%w: pane %s", ErrNoSession, paneID)
+		return nil, session.Errorf(session.NotFound, "%w: pane %s", ErrNoSession, paneID)
 	}
 	pane := strings.Split(list[0], "\t")
 	if len(pane) != 3 || !hasID(pane[1], '@') {
-		return 0, fmt.Errorf("cannot read tmux pane %q", list[0])
+		return nil, fmt.Errorf("cannot read tmux pane %q", list[0])
 	}
-	n := 0
 	for _, l := range list[1:] {
 		f := strings.Split(l, "\t")
-		if len(f) != 3 {
-			return 0, fmt.Errorf("cannot read tmux client %q", l)
+		if len(f) != 4 {
+			return nil, fmt.Errorf("cannot read tmux client %q", l)
 		}
 		if pane[2] == "shown" && looksAt(f) == pane[1] {
-			n++
+			ttys = append(ttys, f[3])
 		}
 	}
-	return n, nil
+	return ttys, nil
 }

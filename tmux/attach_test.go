@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,9 +31,13 @@ func attach(t *testing.T, s *Server, name string, readOnly bool) (*Server, Pane)
 
 func watchers(t *testing.T, s *Server, pane string) int {
 	t.Helper()
-	n, err := s.Watchers(ctx, pane)
+	ttys, err := s.Watchers(ctx, pane)
 	if err != nil {
 		t.Fatal(err)
+	}
+	n := len(ttys)
+	if slices.ContainsFunc(ttys, func(tty string) bool { return !strings.HasPrefix(tty, "/dev/") }) {
+		t.Errorf("terminals %q", ttys)
 	}
 	if all, err := s.WatchersByPane(ctx); err != nil || all[pane] != n { // the two ways to count agree
 		t.Errorf("by pane %v, %v; for %s alone %d", all, err, pane, n)

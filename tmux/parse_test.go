@@ -108,12 +108,12 @@ func FuzzParseGreeting(f *testing.F) {
 }
 
 func FuzzParseWatchers(f *testing.F) {
-	f.Add("%1\t@1\tshown\n@1\t0\tattached,focused,UTF-8\n@1\t1\tattached,read-only\n@2\t0\tattached\n")
+	f.Add("%1\t@1\tshown\n@1\t0\tattached,focused,UTF-8\t/dev/pts/1\n@1\t1\tattached,read-only\t/dev/pts/2\n@2\t0\tattached\t\n")
 	f.Add("\t\t\n")
 	f.Fuzz(func(t *testing.T, out string) {
 		list := lines([]byte(out))
-		if n, err := parseWatchers("%1", list); err == nil && (n < 0 || n >= len(list)) {
-			t.Errorf("from %q: %d", out, n)
+		if ttys, err := parseWatchers("%1", list); err == nil && len(ttys) >= len(list) {
+			t.Errorf("from %q: %q", out, ttys)
 		}
 	})
 }

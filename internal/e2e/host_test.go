@@ -127,7 +127,7 @@ func TestWhoHolds(t *testing.T) {
 	if code := x.wait(); code != 4 {
 		t.Fatalf("open beside an attached client: exit %d\n%s", code, x.screen())
 	}
-	for _, want := range []string{"is held by somebody attached to its tmux pane", "since", "berth attach --read-only " + r.ID} {
+	for _, want := range []string{"is held by somebody at /dev/pts/", "attached to its tmux pane %", "since", "berth attach --read-only " + r.ID} {
 		x.gets(0, want)
 	}
 	a.typeIn("typed in the pane\r")

@@ -121,11 +121,11 @@ func (j *joining) hello() error {
 	}
 	h.Host.Kind = j.Kind
 	if j.Kind == manifest.HostTmux {
-		n, err := j.watchers()
+		w, err := j.watchers()
 		if err != nil {
-			n = 1 // somebody may
+			w.Count = 1 // somebody may
 		}
-		h.Host.Watchers = n
+		h.Host.Watchers, h.Host.WatcherTTY = w.Count, w.TTY
 	}
 	if err := j.conn.SetDeadline(time.Now().Add(helloWait)); err != nil {
 		return err

@@ -124,17 +124,20 @@ func (j *joining) unsay() {
 // nobody come or type either.
 func (j *joining) countWatchers() {
 	j.enqueue(func() {
-		if n, err := j.watchers(); err == nil {
-			j.conn.SendJSON(protocol.Watched, protocol.Watchers{Count: n}) //nolint:errcheck // the end shows in frames
+		if w, err := j.watchers(); err == nil {
+			j.conn.SendJSON(protocol.Watched, w) //nolint:errcheck // the end shows in frames
 		}
 	})
 }
 
-// watchers is how many people look at our pane.
-func (j *joining) watchers() (int, error) {
-	n, err := j.Tmux.Watchers(context.Background(), j.Info.Pane)
+// watchers are the people who look at our pane.
+func (j *joining) watchers() (w protocol.Watchers, err error) {
+	ttys, err := j.Tmux.Watchers(context.Background(), j.Info.Pane)
 	if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
-		return 0, nil
+		return w, nil
 	}
-	return n, err
+	if w.Count = len(ttys); w.Count > 0 {
+		w.TTY = ttys[0]
+	}
+	return w, err
 }

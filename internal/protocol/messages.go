@@ -102,9 +102,10 @@ func EndingOf(e clients.End, next bool) Ending {
 	return Ending{Outcome: string(e.Outcome), Reason: e.Reason, Code: e.Status(), Message: e.Text(), Next: next}
 }
 
-// Watchers is how many operators look at a tmux host's pane.
+// Watchers is how many operators look at a tmux host's pane, and where one of them is.
 type Watchers struct {
-	Count int `json:"count"`
+	Count int    `json:"count"`
+	TTY   string `json:"tty,omitempty"`
 }
 
 // Why a host leaves. Silence means it crashed.
