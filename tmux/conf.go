@@ -9,14 +9,13 @@ import (
 	"berth/internal/atomicfile"
 )
 
-// DefaultHistoryLines is the scroll-back of a pane. Agents that draw on the
+// historyLines is the scroll-back of a pane. Agents that draw on the
 // alternate screen leave none.
-const DefaultHistoryLines = 5000
+const historyLines = 5000
 
 // ConfOptions are the parts of berth's tmux configuration that are not fixed.
 type ConfOptions struct {
 	WatchCommand []string // run, without waiting, when a client comes, goes or looks elsewhere; nil: nothing is
-	HistoryLines int      // 0 means DefaultHistoryLines
 }
 
 // The file has two parts. What a person may change in their own file is set once;
@@ -56,12 +55,9 @@ set-hook -gu after-new-session
 var watchHooks = []string{"client-attached", "client-detached", "client-session-changed", "session-window-changed"}
 
 func conf(o ConfOptions) string {
-	if o.HistoryLines == 0 {
-		o.HistoryLines = DefaultHistoryLines
-	}
 	var b strings.Builder
 	b.WriteString(confHead)
-	b.WriteString("set -g history-limit " + strconv.Itoa(o.HistoryLines) + "\n")
+	b.WriteString("set -g history-limit " + strconv.Itoa(historyLines) + "\n")
 	b.WriteString(confFixed)
 	if len(o.WatchCommand) > 0 {
 		// Three readers: this file, run-shell's formats, sh. Nothing of tmux's goes

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,14 +20,13 @@ const startTries = 20
 
 // Spec is a tmux session to make.
 type Spec struct {
-	Name        string            // Name(ID), or any name tmux keeps as it is
-	ID          string            // berth's id of the session
-	Cwd         string            // an existing directory
-	Argv        []string          // the program of the pane; no shell sees it
-	Env         []string          // K=V for the pane (-e); other users of the machine may read it
-	Width       int               // columns; 0 leaves it to tmux
-	Height      int               // rows; 0 leaves it to tmux
-	PaneOptions map[string]string // further options of the pane
+	Name   string   // Name(ID), or any name tmux keeps as it is
+	ID     string   // berth's id of the session
+	Cwd    string   // an existing directory
+	Argv   []string // the program of the pane; no shell sees it
+	Env    []string // K=V for the pane (-e); other users of the machine may read it
+	Width  int      // columns; 0 leaves it to tmux
+	Height int      // rows; 0 leaves it to tmux
 }
 
 // command is the whole of a launch in one client call, so that nothing can come
@@ -63,9 +60,6 @@ func (sp Spec) command() ([]string, error) {
 	at := "=" + sp.Name + ":"
 	cmd = append(cmd, ";", "set-option", "-t", at, sessionOption, sp.ID)
 	cmd = append(cmd, ";", "set-option", "-p", "-t", at, hostOption, sp.ID)
-	for _, k := range slices.Sorted(maps.Keys(sp.PaneOptions)) {
-		cmd = append(cmd, ";", "set-option", "-p", "-t", at, word(k), word(sp.PaneOptions[k]))
-	}
 	// Status 0 of new-session proves nothing; the row does.
 	cmd = append(cmd, ";", "list-panes", "-t", at, "-F", rowsIf(ours))
 	return cmd, fits(cmd)

@@ -21,13 +21,3 @@ func ago(now, t time.Time) string {
 	}
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
-
-// stamp is t in JSON: RFC 3339 in UTC, to the millisecond. The zero time is
-// null.
-func stamp(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	s := t.UTC().Format("2006-01-02T15:04:05.000Z07:00")
-	return &s
-}

@@ -23,8 +23,7 @@ type Streams struct {
 	In                    io.Reader
 	Out, Err              io.Writer
 	InTTY, OutTTY, ErrTTY bool
-	Width                 int  // columns of Out's terminal; 0: no terminal, no limit
-	Colour                bool // Out may be coloured
+	Width                 int // columns of Out's terminal; 0: no terminal, no limit
 
 	wrote *bool // something went to Out
 }
@@ -43,7 +42,6 @@ func newEnv(sys System, json bool) *Env {
 	if s.OutTTY {
 		s.Width, _, _ = term.GetSize(int(sys.Stdout.(*os.File).Fd())) // a terminal without a size has no limit
 	}
-	s.Colour = s.OutTTY && !json && colourWanted(sys.Getenv)
 	return &Env{Streams: s, Getenv: sys.Getenv, System: sys, JSON: json}
 }
 
@@ -54,10 +52,6 @@ func (s *Streams) Terminal() (in, out *os.File, ok bool) {
 		return nil, nil, false
 	}
 	return s.In.(*os.File), s.Out.(*watched).Writer.(*os.File), true
-}
-
-func colourWanted(getenv func(string) string) bool {
-	return getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
 
 func isTerminal(stream any) bool {

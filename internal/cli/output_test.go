@@ -71,9 +71,6 @@ func TestAgo(t *testing.T) {
 	if got := ago(now, time.Time{}); got != "" {
 		t.Errorf("never is %q", got)
 	}
-	if got := *stamp(now.In(time.FixedZone("", 3600))); got != "2026-01-02T03:04:05.006Z" || stamp(time.Time{}) != nil {
-		t.Errorf("stamp is %q", got)
-	}
 }
 
 func TestPrintJSON(t *testing.T) {
@@ -89,26 +86,11 @@ func TestPrintJSON(t *testing.T) {
 func TestStreamsWithoutTerminals(t *testing.T) {
 	sys, _, _ := system()
 	env := newEnv(sys, false)
-	if env.InTTY || env.OutTTY || env.ErrTTY || env.Width != 0 || env.Colour {
+	if env.InTTY || env.OutTTY || env.ErrTTY || env.Width != 0 {
 		t.Errorf("%+v", env.Streams)
 	}
 	if _, _, ok := env.Terminal(); ok {
 		t.Error("a terminal where there is none")
-	}
-}
-
-func TestColourWanted(t *testing.T) {
-	for env, want := range map[string]bool{"": true, "NO_COLOR=1": false, "NO_COLOR=": true, "TERM=dumb": false, "TERM=xterm": true} {
-		name, value, _ := strings.Cut(env, "=")
-		got := colourWanted(func(v string) string {
-			if v == name {
-				return value
-			}
-			return ""
-		})
-		if got != want {
-			t.Errorf("%q: %v", env, got)
-		}
 	}
 }
 

@@ -16,9 +16,6 @@ type Tail struct {
 	lost     bool   // something came before the oldest byte
 }
 
-// NewTail returns a Tail that keeps capacityBytes; zero or less means 64 KiB.
-func NewTail(capacityBytes int) *Tail { return &Tail{capacity: capacityBytes} }
-
 // Write adds output, which should be a Scanner's: queries in it would be asked
 // again when it is replayed. It never fails, and does not keep p.
 func (t *Tail) Write(p []byte) (int, error) {

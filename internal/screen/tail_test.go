@@ -21,7 +21,7 @@ func TestTailBeginsAtASafePlace(t *testing.T) {
 		{"but after the string", "0123\x1bP\nabc\n\x1b\\\n0123456789ab", "0123456789ab", 16},
 		{"without what acts", "a\ab\x1b]52;c;x\ac\x1b]9;", "ab\x1b\\c\x1b]9;", 0},
 	} {
-		tail := NewTail(c.size)
+		tail := &Tail{capacity: c.size}
 		for _, b := range []byte(c.in) {
 			tail.Write([]byte{b})
 		}
@@ -40,7 +40,7 @@ func FuzzTail(f *testing.F) {
 	}
 	acting := regexp.MustCompile(`\x1b\]0*(?:9|52|99|777)(?:;[^\x1b]*)?\x1b\\|\x07`)
 	f.Fuzz(func(t *testing.T, in []byte, size, step uint8) {
-		tail, whole := NewTail(int(size)+1), NewTail(int(size)+1)
+		tail, whole := &Tail{capacity: int(size) + 1}, &Tail{capacity: int(size) + 1}
 		for p := in; len(p) > 0; {
 			n := min(int(step)+1, len(p))
 			tail.Write(p[:n])
