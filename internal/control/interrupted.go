@@ -5,7 +5,6 @@ import (
 
 	"berth/internal/registry"
 	"berth/internal/session"
-	"berth/manifest"
 )
 
 // Interrupted are the ids of the open sessions whose client was ended by something
@@ -28,10 +27,4 @@ func (c *Control) Interrupted(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-func (c *Control) wasInterrupted(t target) bool {
-	if c.record(t).State != session.StateInterrupted {
-		return false
-	}
-	w, err := t.dir.Wanted()
-	return err == nil && w.Want == manifest.WantRun
-}
+func (c *Control) wasInterrupted(t target) bool { return c.record(t).State == session.StateInterrupted }

@@ -130,13 +130,10 @@ func (c *Control) evidence(r *session.Record, t target, l launcher.Readiness, e 
 	}
 }
 
-// interrupted reports whether a client ended by something nobody asked for, or was
-// ended for another one that never came.
+// interrupted reports whether a client ended by something nobody asked for, or for
+// another one that never came, and nobody has stopped the session since.
 func interrupted(t target, end *clients.End) bool {
-	if end == nil || end.Outcome == clients.Interrupted {
-		return true
-	}
-	if end.Reason != manifest.ReasonRestarted && end.Reason != manifest.ReasonMoved {
+	if end != nil && end.Outcome != clients.Interrupted && end.Reason != manifest.ReasonRestarted && end.Reason != manifest.ReasonMoved {
 		return false
 	}
 	w, err := t.dir.Wanted()

@@ -89,7 +89,8 @@ func (c *Control) recordLost(t target, r launcher.Readiness, reason string, e En
 	}
 	end.Outcome = clients.OutcomeOf(nil, 0, cause)
 	if err := clients.WriteEnd(string(t.dir), end); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
+		return session.Errorf(session.Failed, "the client of session %s has ended, and that could not be written down: %w", t.ID, err).
+			WithHint("make room and try again")
 	}
 	return nil
 }
@@ -168,9 +169,5 @@ func (c *Control) verified(t target, r launcher.Readiness, reason string, e Ende
 		return e, err
 	}
 	// Its supervisor could not write the end down: a full disk, perhaps.
-	if err := c.recordLost(t, r, reason, e); err != nil {
-		return e, session.Errorf(session.Failed, "session %s has ended, and that could not be written down: %w", t.ID, err).
-			WithHint("berth stop %s   # when the disk has room", t.ID)
-	}
-	return e, nil
+	return e, c.recordLost(t, r, reason, e)
 }
