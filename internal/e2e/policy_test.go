@@ -64,8 +64,8 @@ func TestPolicyBacksOffAndAPersonIsQuicker(t *testing.T) {
 	syscall.Kill(r.Client.PID, syscall.SIGKILL)
 	w.eventually("it backs off", func() bool { return w.super(r).Phase == "backoff" })
 	w.run("stop", r.ID).want(0)
-	if s := w.super(r); s.Phase != "ended" {
-		t.Fatalf("after a stop in the back-off: %+v", s)
+	if s, now := w.super(r), w.show(r.ID); s.Phase != "ended" || now.State != session.StateUnknown {
+		t.Fatalf("after a stop in the back-off: %+v, %s", s, now.State)
 	}
 
 	w.run("restart", r.ID).want(0)

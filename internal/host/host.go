@@ -160,7 +160,7 @@ type received struct {
 	err     error
 }
 
-func (j *joining) run(ctx context.Context) (Result, error) {
+func (j *joining) run(ctx context.Context) (res Result, err error) {
 	frames := make(chan received)
 	go func() {
 		for {
@@ -184,8 +184,11 @@ func (j *joining) run(ctx context.Context) (Result, error) {
 	go kb.read(keys)
 	defer func() {
 		kb.stop()
-		if j.Kind == manifest.HostTerminal {
+		switch {
+		case j.Kind == manifest.HostTerminal:
 			j.drain(kb)
+		case res.Why == Over:
+			j.awaitRead(kb)
 		}
 		kb.close()
 	}()

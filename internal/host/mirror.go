@@ -24,6 +24,17 @@ func (j *joining) fence(then func()) {
 	j.Out.WriteString(askStatus)
 }
 
+// awaitRead waits until the pane has parsed all that it was sent: tmux throws away what
+// it has not read of a pane whose process has ended.
+func (j *joining) awaitRead(kb *keyboard) {
+	read := false
+	j.fence(func() { read = true })
+	kb.drain(replyWait, func(p []byte) bool {
+		j.typed(p)
+		return !read
+	})
+}
+
 // snap draws what the pane shows now. Until that is done, or has taken too long,
 // nothing more is written to it.
 func (j *joining) snap() {
