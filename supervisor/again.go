@@ -94,7 +94,9 @@ func (s *loop) restart() {
 		err = s.takeLaunch()
 	}
 	if err == nil {
-		err = s.start()
+		if err = s.start(); err != nil {
+			err = errors.Join(err, s.abandonLaunch())
+		}
 	}
 	if err != nil {
 		s.warn(fmt.Errorf("cannot start the next client: %w", err))

@@ -40,8 +40,8 @@ func status(code int) error {
 
 // hook is what agents and tmux call. "berth hook tmux" says that somebody came to or
 // left a pane; "berth hook announce" passes a JSON announcement from stdin on to the
-// supervisor of the run it is called in. It never fails the agent that calls it:
-// outside a run it does nothing.
+// supervisor of the run it is called in. That never fails the agent that calls it:
+// outside a run it does nothing, and what goes wrong is told on stderr only.
 func hook(ctx context.Context, env *Env) error {
 	if len(env.Args) != 1 {
 		return session.Errorf(session.Usage, "a hook needs one name").WithHint("berth hook announce <FILE.json")
@@ -56,7 +56,8 @@ func hook(ctx context.Context, env *Env) error {
 		}
 		var a manifest.Announcement
 		if err := json.NewDecoder(io.LimitReader(env.In, 1<<20)).Decode(&a); err != nil {
-			return session.Errorf(session.Usage, "cannot read the announcement: %w", err)
+			fmt.Fprintf(env.Err, "berth: cannot read the announcement: %v\n", err)
+			return nil
 		}
 		a.Source, a.At = "hook", time.Now().UTC().Format(time.RFC3339Nano)
 		if err := manifest.Announce(dir, a); err != nil {

@@ -28,11 +28,11 @@ func reconcileVerb() *verb {
 					return printJSON(env.Out, all)
 				}
 				for _, s := range all {
-					switch {
-					case len(s.Did) > 0:
+					if len(s.Did) > 0 {
 						fmt.Fprintf(env.Out, "%s  %s → %s: %s\n", s.Session, s.Was, s.Is, visible(strings.Join(s.Did, "; ")))
-					case s.Left != "":
-						fmt.Fprintf(env.Out, "%s  %s, left alone: %s\n", s.Session, s.Was, visible(s.Left))
+					}
+					if s.Left != "" {
+						fmt.Fprintf(env.Out, "%s  %s, left alone: %s\n", s.Session, s.Is, visible(s.Left))
 					}
 				}
 				return nil

@@ -74,8 +74,15 @@ func serve(ctx context.Context, env *Env, c *control.Control, o serveOptions) (i
 		return id, err
 	}
 	waiting, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go c.TellReady(waiting, id, o.timeout)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		c.TellReady(waiting, id, o.timeout)
+	}()
+	defer func() {
+		cancel()
+		<-told
+	}()
 	res, err := c.Host(ctx, id, in, out, true, false)
 	switch {
 	case err != nil:

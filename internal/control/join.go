@@ -320,7 +320,10 @@ func (c *Control) Attach(ctx context.Context, ref string, readOnly, move bool) (
 	if move {
 		g := protocol.Greeting{As: protocol.AsTake, Run: t.CurrentRun}
 		if err := launcher.Ring(c.Home.RunSocket(t.CurrentRun), g, drawWait); err != nil {
-			return nil, err
+			if c.over(t) {
+				return nil, session.Errorf(session.Refused, "the agent of session %s has ended: there is no keyboard to take", t.ID).WithHint("berth open %s", t.ID)
+			}
+			return nil, session.Errorf(session.Unknown, "cannot take the keyboard of session %s: %w", t.ID, err).WithHint("berth show %s", t.ID)
 		}
 	}
 	env := launcher.Getenv(c.Caller.Env, "TMUX")

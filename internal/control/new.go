@@ -119,9 +119,14 @@ func (c *Control) Screen(ctx context.Context, ref string) {
 	if err != nil || clients.Check(s.Process).Status != clients.Live {
 		return
 	}
-	if _, err := launcher.EnsurePane(ctx, c.Tmux, launcher.Pane{Session: t.ID, Run: t.CurrentRun, Cwd: t.Cwd, Size: launcher.DefaultSize}); err != nil {
+	if err := c.ensurePane(ctx, t); err != nil {
 		c.Notice("session %s runs, but has no tmux session: %v", t.ID, err)
 	}
+}
+
+func (c *Control) ensurePane(ctx context.Context, t target) error {
+	_, err := launcher.EnsurePane(ctx, c.Tmux, launcher.Pane{Session: t.ID, Run: t.CurrentRun, Cwd: t.Cwd, Size: launcher.DefaultSize})
+	return err
 }
 
 // AwaitReady waits until the session is resumable, for at most d, and returns what
@@ -161,7 +166,9 @@ func (c *Control) AwaitReady(ctx context.Context, ref string, d time.Duration, k
 			}
 			return err
 		})
-		return c.record(t), errors.Join(session.Errorf(session.NotResumable, "session %s was not resumable in %v (%s) and was ended", t.ID, d, r.Reason), err)
+		rec = c.record(t)
+		rec.ElapsedMS = &elapsed
+		return rec, errors.Join(session.Errorf(session.NotResumable, "session %s was not resumable in %v (%s) and was ended", t.ID, d, r.Reason), err)
 	}
 	return rec, session.Errorf(session.NotResumable, "session %s is running, not resumable yet: %s", t.ID, r.Reason).
 		WithHint("berth open %s", t.ID)

@@ -54,9 +54,13 @@ func (c *Control) removeOrphans(ctx context.Context) []Settled {
 		if _, err := c.DB.Session(ctx, p.Berth); err == nil || session.ClassOf(err) != session.NotFound {
 			continue
 		}
-		if err := c.Tmux.Kill(ctx, p.Berth); err == nil {
-			out = append(out, Settled{Session: p.Berth, Was: session.StateUnknown, Is: session.StateUnknown, Did: []string{"removed a tmux session that belongs to no session"}})
+		s := Settled{Session: p.Berth, Was: session.StateUnknown, Is: session.StateUnknown, Did: []string{}}
+		if err := c.Tmux.Kill(ctx, p.Berth); err != nil {
+			s.Left = "its tmux session belongs to no session, and may still be there: " + err.Error()
+		} else {
+			s.Did = append(s.Did, "removed a tmux session that belongs to no session")
 		}
+		out = append(out, s)
 	}
 	return out
 }
@@ -101,9 +105,14 @@ func (c *Control) reconcile(ctx context.Context, id string) (Settled, error) {
 			out.Left = "its agent runs but its terminal is gone; berth restart " + id + " resumes the conversation"
 			return out, nil
 		}
-		if _, err := c.Tmux.Find(ctx, id); errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
-			c.Screen(ctx, id)
-			out.Did = append(out.Did, "made its tmux session again")
+		_, err := c.Tmux.Find(ctx, id)
+		if errors.Is(err, tmux.ErrNoSession) || errors.Is(err, tmux.ErrNoServer) {
+			if err = c.ensurePane(ctx, t); err == nil {
+				out.Did = append(out.Did, "made its tmux session again")
+			}
+		}
+		if err != nil {
+			out.Left = "it runs, but has no tmux session: " + err.Error()
 		}
 	case clients.Dead:
 		if busy, err := c.supervised(t); err != nil || busy {
@@ -116,7 +125,10 @@ func (c *Control) reconcile(ctx context.Context, id string) (Settled, error) {
 			out.Did = append(out.Did, "recorded that its agent has ended: "+r.Life.Reason)
 		}
 		if p, err := c.Tmux.Find(ctx, id); err == nil && (!p.Dead || t.ClosedAt != nil) {
-			c.removePane(ctx, t)
+			if err := c.Tmux.Kill(ctx, id); err != nil {
+				out.Left = "its tmux session may still be there: " + err.Error()
+				break
+			}
 			out.Did = append(out.Did, "removed its tmux session")
 		}
 	}

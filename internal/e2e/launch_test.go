@@ -198,7 +198,7 @@ func TestNotResumableInTime(t *testing.T) {
 
 			r = w.runWith(env, nil, "new", "demo", "--json", "--ready-timeout", "1s", "--on-timeout", "kill", "--", "hello").want(5).
 				says("not resumable in", "was ended")
-			if rec = r.record(); rec.Client != nil || rec.LastEnd == nil {
+			if rec = r.record(); rec.Client != nil || rec.LastEnd == nil || rec.ElapsedMS == nil {
 				t.Fatalf("%+v", rec)
 			}
 			w.nothingRuns()

@@ -3,6 +3,9 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -151,5 +154,28 @@ func TestRestartFromInsideDuringBackOff(t *testing.T) {
 	w.goesOn(r.ID, w.marks(), false)
 	if end := w.show(r.ID).LastEnd; w.starts() != 2 || end.AskedBy == nil || !strings.Contains(*end.AskedBy, "berth stop") {
 		t.Errorf("%d clients were started, the last one's end: %+v", w.starts(), end)
+	}
+}
+
+// A next client that cannot be started leaves nothing half done: whoever comes then is
+// told why at once, and starts it when it can be.
+func TestNextClientCannotStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	program := filepath.Join(filepath.Dir(w.home), "agent")
+	must(t, os.Symlink("/bin/sh", program))
+	w.config(fmt.Sprintf("[provider.it]\nstart = [%q, \"-c\", \"sleep 1000\", \"{native_id}\"]\nresume = [%[1]q, \"-c\", \"sleep 1000\", \"{native_id}\"]\nnative_id = \"chosen\"\nready = \"start\"\n", program))
+	r := w.run("new", "it", "--restart", "always", "--json").want(0).record()
+	must(t, os.Remove(program))
+	w.killed(r.Client.PID)
+	w.eventually("the supervisor has given up", func() bool { return w.super(r).Phase == manifest.PhaseEnded })
+	if now := w.show(r.ID); now.Phase != session.Ended {
+		t.Errorf("%+v", now)
+	}
+	w.run("restart", r.ID).want(1).says(program)
+	must(t, os.Symlink("/bin/sh", program))
+	w.run("restart", r.ID).want(0)
+	if now := w.show(r.ID); now.Client == nil {
+		t.Errorf("with its program back: %+v", now)
 	}
 }

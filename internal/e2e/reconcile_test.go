@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -132,4 +133,26 @@ func TestRestartInterruptedLooksAgain(t *testing.T) {
 		t.Fatalf("client %+v, was %d", now, client)
 	}
 	w.goesOn(r.ID, w.marks(), false)
+}
+
+// What reconcile cannot do it does not claim to have done.
+func TestReconcileWithoutTmux(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.newDemo("hello")
+	server := w.tmuxServer()
+	w.killed(server)
+	for _, c := range []struct {
+		path      string
+		did, left string
+	}{
+		{"/nowhere", "", "no tmux session"},
+		{os.Getenv("PATH"), "made its tmux session again", ""},
+	} {
+		s := w.reconcile("PATH=" + c.path)[r.ID]
+		if strings.Join(s.Did, "; ") != c.did || !strings.Contains(s.Left, c.left) || c.left == "" && s.Left != "" {
+			t.Errorf("with PATH=%s: %+v", c.path, s)
+		}
+	}
+	w.tmuxHost(r.ID)
 }

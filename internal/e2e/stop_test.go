@@ -295,6 +295,11 @@ func TestLastWordsOfAResizedPane(t *testing.T) {
 	w.eventually("the pane has the last screen", func() bool {
 		return strings.Contains(w.run("capture", r.ID).out, "failing with 3, as asked")
 	})
+	x = w.open("attach", "--move", r.ID)
+	x.waitFor("berth open " + r.ID)
+	if code := x.wait(); code != 4 || !strings.Contains(x.all(), "has ended") {
+		t.Errorf("attach --move: exit %d\n%s", code, x.all())
+	}
 }
 
 // tmux is a command to the session's tmux server.

@@ -192,9 +192,11 @@ func (j *joining) run(ctx context.Context) (res Result, err error) {
 		}
 		kb.close()
 	}()
-	signals := make(chan os.Signal, 8) // WINCHes merge; HUP and TERM fit beside them
-	signal.Notify(signals, unix.SIGWINCH, unix.SIGHUP, unix.SIGTERM)
-	defer signal.Stop(signals)
+	winch, end := make(chan os.Signal, 1), make(chan os.Signal, 1) // one of each is enough to know
+	signal.Notify(winch, unix.SIGWINCH)
+	signal.Notify(end, unix.SIGHUP, unix.SIGTERM)
+	defer signal.Stop(winch)
+	defer signal.Stop(end)
 	if j.Kind == manifest.HostTmux {
 		go j.callTmux()
 	}
@@ -230,13 +232,12 @@ func (j *joining) run(ctx context.Context) (res Result, err error) {
 			if k := j.in.Flush(); len(k) > 0 {
 				j.conn.Send(protocol.Input, k) //nolint:errcheck // the end shows in frames
 			}
-		case sig := <-signals:
-			if sig != unix.SIGWINCH {
-				j.leave(protocol.LeaveHangup)
-				j.giveBack(Result{Why: HungUp}) // after a SIGTERM the terminal is still there
-				return Result{Why: HungUp}, nil
-			}
+		case <-winch:
 			j.resized()
+		case <-end:
+			j.leave(protocol.LeaveHangup)
+			j.giveBack(Result{Why: HungUp}) // after a SIGTERM the terminal is still there
+			return Result{Why: HungUp}, nil
 		case <-ctx.Done():
 			j.leave(protocol.LeaveDetach)
 			j.giveBack(Result{Why: Detached})
