@@ -172,6 +172,9 @@ func TestNextClientCannotStart(t *testing.T) {
 	if now := w.show(r.ID); now.Phase != session.Ended {
 		t.Errorf("%+v", now)
 	}
+	if s := w.reconcile()[r.ID]; len(s.Did) > 0 {
+		t.Errorf("left for reconcile: %+v", s)
+	}
 	w.run("restart", r.ID).want(1).says(program)
 	must(t, os.Symlink("/bin/sh", program))
 	w.run("restart", r.ID).want(0)
