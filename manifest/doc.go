@@ -11,7 +11,7 @@
 //	clients/                        receipts and ends, by package clients
 //	events.jsonl                    what happened, one JSON document a line (event.go)
 //	prompt-sent                     the opening request went out: never send it again
-//	last-screen.txt                 what was on the screen when a client failed
+//	last-screen.txt                 what was on the screen when a client failed, or ended at once
 //
 // The package starts no process and takes no decision. docs/formats.md has the
 // field tables.

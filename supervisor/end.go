@@ -143,7 +143,9 @@ func (s *loop) settle() {
 		s.restarts, wait, follows = next(s.restarts, end.Outcome, time.Since(c.started), time.Now())
 	}
 	s.dismiss(s.closing())
-	s.tellEnded(protocol.EndingOf(end, follows))
+	told := protocol.EndingOf(end, follows)
+	told.AgainMS = wait.Milliseconds()
+	s.tellEnded(told)
 	s.ending = nil
 	switch {
 	case follows && e != nil: // as the policy would, without a wait: the requester was ended with the rest
@@ -167,6 +169,10 @@ func (s *loop) wanted() bool {
 	s.warn(err)
 	return err == nil && w.Want == manifest.WantRun
 }
+
+// earlyEnd is how long somebody waits for a client to be resumable, and wants to see
+// what it said instead.
+const earlyEnd = 30 * time.Second
 
 // recordEnd writes the client's end, with what is left of its tree.
 func (s *loop) recordEnd(c *client, e *ending) clients.End {
@@ -195,7 +201,7 @@ func (s *loop) recordEnd(c *client, e *ending) clients.End {
 		end.Reason = c.notStarted.Error()
 	}
 	end.Outcome = clients.OutcomeOf(end.ExitCode, sig, cause)
-	if end.Outcome != clients.Completed {
+	if end.Outcome != clients.Completed || time.Since(c.started) < earlyEnd {
 		s.keepScreen(c) // first: who sees the end looks for it
 	}
 	if err := clients.WriteEnd(string(s.dir), end); !errors.Is(err, fs.ErrExist) { // it may have ended by itself before
@@ -205,7 +211,7 @@ func (s *loop) recordEnd(c *client, e *ending) clients.End {
 	return end
 }
 
-// keepScreen keeps the last screen of a client that failed, with the opening
+// keepScreen keeps the last screen of a client that failed or ended early, with the opening
 // request and the values of its environment masked.
 func (s *loop) keepScreen(c *client) {
 	lines := screen.Text(c.tail.Bytes(), c.size.Cols, c.size.Rows)

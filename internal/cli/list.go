@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"berth/clients"
 	"berth/internal/control"
 	"berth/internal/registry"
 	"berth/internal/session"
@@ -73,7 +74,13 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 			return err
 		}
 		if len(records) == 0 && !o.quiet {
-			fmt.Fprintln(env.Err, "no sessions; berth new starts one")
+			none := "no sessions; berth new starts one"
+			if o.Filter != (registry.Filter{Limit: o.Limit, All: o.All}) {
+				none = "no session matches"
+			} else if !o.All {
+				none = "no open sessions; berth new starts one, berth list --all shows completed ones too"
+			}
+			fmt.Fprintln(env.Err, none)
 		}
 		switch {
 		case o.page:
@@ -96,6 +103,19 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 	})
 }
 
+// phase is how far the client has come; of one that has ended, how.
+func phase(r session.Record) string {
+	switch end := r.LastEnd; {
+	case r.Phase != session.Ended || end == nil:
+		return string(r.Phase)
+	case end.AskedBy != nil:
+		return "stopped"
+	case end.Outcome == string(clients.Failed):
+		return "failed"
+	}
+	return string(r.Phase)
+}
+
 func printList(env *Env, records []session.Record, next string) error {
 	if len(records) == 0 {
 		return nil
@@ -114,7 +134,7 @@ func printList(env *Env, records []session.Record, next string) error {
 		if err != nil {
 			return err
 		}
-		t.row(r.ID[:8], string(r.State), string(r.Phase), turn, held, r.Detail, ago(now, created), r.Title)
+		t.row(r.ID[:8], string(r.State), phase(r), turn, held, r.Detail, ago(now, created), r.Title)
 	}
 	if err := t.print(env.Streams); err != nil {
 		return err

@@ -30,7 +30,7 @@ type newOptions struct {
 func newVerb() *verb {
 	var o newOptions
 	return &verb{
-		Name: "new", Args: "[PROVIDER] [-- PROMPT]", Group: groupStart,
+		Name: "new", Args: "[PROVIDER]", Group: groupStart,
 		Short: "Start a conversation with an agent",
 		Long: "Starts the agent in a session of its own and waits until the conversation could be resumed. " +
 			"The session runs on without this terminal. PROVIDER is demo, built in, or a [provider.NAME] of config.toml; demo is taken when none is named. " +
@@ -41,9 +41,9 @@ func newVerb() *verb {
 			&cli.StringFlag{Name: "cwd", Usage: "run the agent in `DIR`", Destination: &o.Cwd},
 			&cli.StringFlag{Name: "model", Usage: "ask the agent for model `NAME`", Destination: &o.Model},
 			&cli.StringFlag{Name: "prompt-file", Usage: "take the opening request from `FILE`, - is stdin", Destination: &o.promptFile},
-			&cli.StringFlag{Name: "restart", Usage: "`never|on-failure|always` start it again when it ends by itself", Value: manifest.RestartNever, Destination: &o.Restart},
-			&cli.DurationFlag{Name: "ready-timeout", Usage: "wait `TIME` for it to be resumable", Value: 30 * time.Second, Destination: &o.ReadyTimeout},
-			&cli.StringFlag{Name: "on-timeout", Usage: "then `keep|kill` the agent", Value: "keep", Destination: &o.onTimeout},
+			&cli.StringFlag{Name: "restart", Usage: "start it again when it ends by itself: `WHEN` is never (the default), on-failure or always", Value: manifest.RestartNever, Destination: &o.Restart},
+			&cli.DurationFlag{Name: "ready-timeout", Usage: "wait `TIME` (30s) for it to be resumable", Value: 30 * time.Second, Destination: &o.ReadyTimeout},
+			&cli.StringFlag{Name: "on-timeout", Usage: "`keep|kill` the agent when that has passed (keep)", Value: "keep", Destination: &o.onTimeout},
 			&cli.BoolFlag{Name: "foreground", Usage: "join it in this terminal at once", Destination: &o.foreground},
 			jsonFlag(),
 		},
@@ -61,6 +61,9 @@ func runNew(ctx context.Context, env *Env, o newOptions) error {
 		return session.Errorf(session.Usage, "--on-timeout is keep or kill, not %q", o.onTimeout)
 	}
 	o.Kill = o.onTimeout == "kill"
+	if err := notNegative("ready-timeout", o.ReadyTimeout); err != nil {
+		return err
+	}
 	if !slices.Contains([]string{manifest.RestartNever, manifest.RestartOnFailure, manifest.RestartAlways}, o.Restart) {
 		return session.Errorf(session.Usage, "--restart is never, on-failure or always, not %q", o.Restart)
 	}

@@ -34,7 +34,7 @@ func openVerb() *verb {
 			&cli.BoolFlag{Name: "move", Usage: "take the keyboard from whoever has it", Destination: &o.Move},
 			&cli.BoolFlag{Name: "replace", Usage: "end the agent, resume it here", Destination: &o.Replace},
 			&cli.BoolFlag{Name: "try", Usage: "start it though nobody can tell whether it runs", Destination: &o.Try},
-			&cli.BoolFlag{Name: "fresh", Usage: "start a new conversation if no agent runs", Destination: &o.Fresh},
+			&cli.BoolFlag{Name: "fresh", Usage: "start a new conversation if no agent runs; the opening request is typed again", Destination: &o.Fresh},
 			&cli.BoolFlag{Name: "exit-status", Usage: "exit with the agent's status", Destination: &o.exitStatus},
 			jsonFlag(),
 		},
@@ -70,7 +70,7 @@ func runOpen(ctx context.Context, env *Env, o openOptions) error {
 		}
 		in, out, ok := env.Terminal()
 		if !ok {
-			return session.Errorf(session.Usage, "open needs a terminal").WithHint("berth show %s   # or: berth restart %[1]s", env.Args[0])
+			return session.Errorf(session.Usage, "open needs a terminal").WithHint("berth show %s", env.Args[0])
 		}
 		o.Size = terminalSize(env)
 		for range openTries {

@@ -28,9 +28,9 @@ func restartVerb() *verb {
 			"After a crash or a reboot --interrupted brings back every session that nobody stopped.",
 		Examples: []string{"berth restart 7k2m", "berth restart --interrupted"},
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "fresh", Usage: "start a new conversation", Destination: &o.fresh},
+			&cli.BoolFlag{Name: "fresh", Usage: "start a new conversation; the opening request is typed again", Destination: &o.fresh},
 			&cli.BoolFlag{Name: "interrupted", Usage: "all that were ended by a crash or a reboot", Destination: &o.interrupted},
-			&cli.DurationFlag{Name: "ready-timeout", Usage: "wait `TIME` for it to be resumable", Value: 30 * time.Second, Destination: &o.timeout},
+			&cli.DurationFlag{Name: "ready-timeout", Usage: "wait `TIME` (30s) for it to be resumable", Value: 30 * time.Second, Destination: &o.timeout},
 			jsonFlag(),
 		},
 		Takes: takes{max: many, what: "a session ID", find: "berth list"}, Complete: sessionIDs,
@@ -41,6 +41,9 @@ func restartVerb() *verb {
 func runRestart(ctx context.Context, env *Env, o restartOptions) error {
 	if o.interrupted == (len(env.Args) > 0) {
 		return session.Errorf(session.Usage, "restart needs session IDs, or --interrupted").WithHint("berth list")
+	}
+	if err := notNegative("ready-timeout", o.timeout); err != nil {
+		return err
 	}
 	return withHome(ctx, env, "restart", func(c *control.Control) error {
 		refs := env.Args

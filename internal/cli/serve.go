@@ -28,7 +28,7 @@ func serveConversationVerb() *verb {
 			"Without a terminal, as from a script or a unit, it launches, waits until the run is resumable, and prints its record with --json.",
 		Examples: []string{"berth serve-conversation 0m4zr8t1c9ab77xq", "berth serve-conversation 0m4z --json"},
 		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: "ready-timeout", Usage: "wait `TIME` for it to be resumable", Value: 30 * time.Second, Destination: &o.timeout},
+			&cli.DurationFlag{Name: "ready-timeout", Usage: "wait `TIME` (30s) for it to be resumable", Value: 30 * time.Second, Destination: &o.timeout},
 			&cli.BoolFlag{Name: "launched", Hidden: true, Usage: "start nothing: host what was launched, or tell how that ended", Destination: &o.launched},
 			jsonFlag(),
 		},
@@ -38,6 +38,9 @@ func serveConversationVerb() *verb {
 }
 
 func runServe(ctx context.Context, env *Env, o serveOptions) error {
+	if err := notNegative("ready-timeout", o.timeout); err != nil {
+		return err
+	}
 	return withHome(ctx, env, "serve-conversation", func(c *control.Control) error {
 		id, err := serve(ctx, env, c, o)
 		if err == nil || errors.Is(err, ExitStatus{}) {

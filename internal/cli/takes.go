@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"berth/internal/session"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // many is takes.max for a verb without a limit.
@@ -29,6 +31,14 @@ func (t takes) check(v *verb, args []string) error {
 		return usage(v, "%s takes no arguments, and got %q", v.label(), args[0])
 	case len(args) > t.max:
 		return usage(v, "%s takes %s, and got %s: %q is one too many", v.label(), t.what, count(len(args), "argument"), args[t.max])
+	}
+	return nil
+}
+
+// notNegative refuses a time below zero.
+func notNegative(flag string, d time.Duration) error {
+	if d < 0 {
+		return session.Errorf(session.Usage, "--%s is a time from now on, not %s", flag, d)
 	}
 	return nil
 }

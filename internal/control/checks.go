@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -9,14 +10,14 @@ import (
 	"berth/internal/session"
 	"berth/launcher"
 	"berth/manifest"
+
+	"golang.org/x/sys/unix"
 )
 
 // fill completes the client's command and checks it.
 func (c *Control) fill(spec *launcher.Spec) error {
-	st, err := os.Stat(spec.Client.Cwd)
-	if err != nil || !st.IsDir() {
-		return session.Errorf(session.Failed, "cannot start in %s: the directory does not exist", spec.Client.Cwd).
-			WithHint("mkdir -p %s", spec.Client.Cwd)
+	if err := usable(spec.Client.Cwd); err != nil {
+		return err
 	}
 	bin, err := launcher.Bin()
 	if err != nil {
@@ -30,6 +31,23 @@ func (c *Control) fill(spec *launcher.Spec) error {
 	spec.PromptInArgv = len(prompt) > 0 && spec.Provider.PromptInArgv(spec.Resume)
 	if len(prompt) == 0 || spec.PromptInArgv {
 		spec.Prompt = nil // there is none to type
+	}
+	return nil
+}
+
+// usable checks that a client can work in the directory.
+func usable(dir string) error {
+	st, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return session.Errorf(session.Failed, "cannot start in %s: the directory does not exist", dir).WithHint("mkdir -p %q", dir)
+	case err != nil:
+		return session.Errorf(session.Failed, "cannot start in %s: %w", dir, err)
+	case !st.IsDir():
+		return session.Errorf(session.Failed, "cannot start in %s: it is not a directory", dir)
+	}
+	if err := unix.Access(dir, unix.R_OK|unix.X_OK); err != nil {
+		return session.Errorf(session.Failed, "cannot start in %s: %w", dir, err).WithHint("chmod u+rx %q", dir)
 	}
 	return nil
 }

@@ -277,6 +277,9 @@ func (c *Control) pane(ctx context.Context, ref string) (target, tmux.Pane, erro
 	case r.Life.Status == clients.Dead:
 		p, err := c.Tmux.Find(ctx, t.ID) // the last screen of a client that failed
 		if err != nil {
+			if t.ClosedAt != nil {
+				return t, p, closed(t)
+			}
 			return t, p, session.Errorf(session.Refused, "session %s is not running", t.ID).WithHint("berth open %s", t.ID)
 		}
 		return t, p, nil

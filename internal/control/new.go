@@ -44,6 +44,10 @@ func (c *Control) Create(ctx context.Context, o NewOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if o.Restart != "" && o.Restart != manifest.RestartNever && !agent.CanResume() {
+		return "", session.Errorf(session.Usage, "provider %s cannot resume a conversation, which --restart %s would have to", agent.Name, o.Restart).
+			WithHint("leave it out: berth new %s", agent.Name)
+	}
 	cwd, err := directory(o.Cwd)
 	if err != nil {
 		return "", err
@@ -100,8 +104,10 @@ func directory(cwd string) (string, error) {
 		abs, err = filepath.EvalSymlinks(abs)
 	}
 	switch {
+	case errors.Is(err, os.ErrNotExist) && cwd == ".":
+		return "", session.Errorf(session.Failed, "cannot start here: this directory has been removed").WithHint("cd to one that is there, or name it: --cwd DIR")
 	case errors.Is(err, os.ErrNotExist):
-		return "", session.Errorf(session.Failed, "cannot start in %s: there is no such directory", cwd).WithHint("mkdir -p %s", cwd)
+		return "", session.Errorf(session.Failed, "cannot start in %s: there is no such directory", cwd).WithHint("mkdir -p %q", cwd)
 	case err != nil:
 		return "", session.Errorf(session.Failed, "cannot start in %s: %w", cwd, err)
 	}

@@ -80,9 +80,8 @@ func (c *Control) mayRestart(ctx context.Context, t target, fresh bool) error {
 	if err != nil {
 		return err
 	}
-	if !dirExists(t.Cwd) {
-		return session.Errorf(session.Failed, "cannot restart session %s: its directory %s does not exist; nothing was stopped", t.ID, t.Cwd).
-			WithHint("mkdir -p %s", t.Cwd)
+	if err := usable(t.Cwd); err != nil {
+		return session.Errorf(session.Failed, "cannot restart session %s: %w; nothing was stopped", t.ID, err)
 	}
 	if !fresh && !agent.CanResume() {
 		return session.Errorf(session.Refused, "session %s cannot be resumed: provider %s has no way to; nothing was stopped", t.ID, agent.Name).

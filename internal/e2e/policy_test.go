@@ -64,7 +64,10 @@ func TestPolicyBacksOffAndAPersonIsQuicker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	r := w.run("new", "demo", "--restart", "always", "--json", "--", "hello").want(0).record()
+	x := w.open("open", r.ID)
+	x.waitFor("You said: hello")
 	syscall.Kill(r.Client.PID, syscall.SIGKILL)
+	x.waitFor("It starts again in ")
 	w.eventually("it backs off", func() bool { return w.super(r).Phase == "backoff" })
 	w.run("stop", r.ID).want(0)
 	if s, now := w.super(r), w.show(r.ID); s.Phase != "ended" || now.State != session.StateUnknown {

@@ -76,7 +76,12 @@ func Open(dir string) (*Home, error) {
 			WithHint("name the directory itself: export %s=%q", EnvVar, to)
 	}
 	if err := secureDir(dir); err != nil {
-		return nil, err
+		if _, none := os.Lstat(filepath.Join(dir, "home.json")); none == nil {
+			return nil, err
+		}
+		// It was never a home: what would mend one could ruin what it is.
+		return nil, session.Errorf(session.ClassOf(err), "%w", err).
+			WithHint("name a directory of berth's own: export %s=DIR", EnvVar)
 	}
 	dir, err := filepath.EvalSymlinks(dir) // parents may be links; the home itself is not
 	if err != nil {

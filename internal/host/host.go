@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -135,7 +136,8 @@ func (j *joining) hello() error {
 	}
 	kind, payload, err := j.conn.Recv()
 	if err != nil {
-		return session.Errorf(session.Unknown, "the supervisor of run %s does not answer: %w", h.Run, err)
+		return session.Errorf(session.Unknown, "the supervisor of run %s (pid %d) does not answer: %w", h.Run, h.Supervisor.PID, err).
+			WithHint("berth restart %s   # ends it and the agent, and resumes the conversation", h.Run)
 	}
 	if kind == protocol.Refused {
 		var r protocol.Refusal
@@ -296,7 +298,10 @@ func (j *joining) frame(r received) (res Result, over bool, err error) {
 		if err := protocol.Decode(r.kind, r.payload, &e); err != nil {
 			return res, true, err
 		}
-		if e.Next { // the next client of the run follows on this connection
+		if e.Next { // the next client of the run follows on this connection, and its screen replaces this
+			if again := time.Duration(e.AgainMS) * time.Millisecond; again > 0 {
+				fmt.Fprintf(j.Out, "\x1b[m\x1b[999;1H\r\n[the agent ended: %s. It starts again in %s]", e.Message, again)
+			}
 			return res, false, nil
 		}
 		if j.Kind == manifest.HostTmux && !j.free {

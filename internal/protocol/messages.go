@@ -94,7 +94,8 @@ type Ending struct {
 	Reason  string `json:"reason,omitempty"`
 	Code    int    `json:"code"` // exit status, 128+signal for a signal
 	Message string `json:"message"`
-	Next    bool   `json:"next"` // another client of the run follows: stay
+	Next    bool   `json:"next"`                  // another client of the run follows: stay
+	AgainMS int64  `json:"again_in_ms,omitempty"` // how long until it starts, in milliseconds
 }
 
 // EndingOf tells the recorded end of a client.
