@@ -70,6 +70,11 @@ func ClientEnv(env []string, s Spec, bin string) []string {
 		k, v, _ := strings.Cut(kv, "=")
 		vars[k] = v
 	}
+	for _, f := range s.Provider.Files {
+		if v := f.Variable(string(s.Dir()), vars[f.Env]); v != "" {
+			vars[f.Env] = v
+		}
+	}
 	maps.Copy(vars, map[string]string{
 		"TERM": "xterm-256color", "COLORTERM": "truecolor", "PWD": s.Client.Cwd,
 		EnvBin: bin, EnvSession: s.Session,

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,6 +68,10 @@ func (r Readiness) phase(p provider.Provider, any bool) (session.Phase, string) 
 		return session.PhaseUnknown, r.Life.Reason
 	case !p.CanResume():
 		return session.Running, "provider cannot resume"
+	case r.Super.Turn.State == manifest.TurnBlocked && !r.Super.Ready:
+		return session.Blocked, fmt.Sprintf("%s waits for %s", p.Name, cmp.Or(r.Super.Turn.WaitingFor, "an answer"))
+	case r.Native.NativeID == "" && p.LateID && r.Super.Prompt == manifest.PromptNone:
+		return session.Running, session.NothingSaid
 	case r.Native.NativeID == "":
 		return session.Running, fmt.Sprintf("%s has not announced a native id", p.Name)
 	case r.Native.Recorded:

@@ -117,6 +117,6 @@ func (s *Spec) Fill() error {
 		return err
 	}
 	s.Client.Argv = argv
-	s.Client.Path, err = provider.Executable(argv[0], s.Client.Cwd, Getenv(s.Client.Env, "PATH"))
+	s.Client.Path, err = s.Provider.Executable(argv[0], s.Client.Cwd, Getenv(s.Client.Env, "PATH"))
 	return err
 }

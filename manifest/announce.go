@@ -15,6 +15,7 @@ const (
 	TurnIdle    = "idle"    // it waits for the person's next message
 	TurnBusy    = "busy"    // it works
 	TurnWaiting = "waiting" // it asks something (an approval) in the middle of its work
+	TurnBlocked = "blocked" // it asks something (a login, trust) before it takes any message
 )
 
 // Announcement is what an agent, or a hook it runs, says about itself. Empty

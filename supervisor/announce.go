@@ -51,23 +51,28 @@ func (s *loop) learn(a manifest.Announcement) error {
 func (s *loop) takeInbox() {
 	as, err := s.dir.Inbox()
 	s.warn(err)
-	changed := false
 	for _, a := range as {
-		s.warn(s.learn(a))
-		if a.Turn != "" && (a.Turn != s.client.turn.State || a.WaitingFor != s.client.turn.WaitingFor) {
-			s.client.turn = manifest.Turn{State: a.Turn, WaitingFor: a.WaitingFor, Source: a.Source, Since: a.At}
-			s.event("turn", map[string]any{"state": a.Turn})
-			changed = true
-		}
-		if a.Ready && !s.client.ready {
-			s.becomeReady()
-			changed = false
-		}
-	}
-	if changed {
-		s.record()
+		s.merge(a)
 	}
 	s.sendPrompt() // again, if its marker could not be written before
+}
+
+// merge takes what is known of the agent now: its conversation, its turn, that it
+// takes input.
+func (s *loop) merge(a manifest.Announcement) {
+	c := s.client
+	s.warn(s.learn(a))
+	turned := a.Turn != "" && (a.Turn != c.turn.State || a.WaitingFor != c.turn.WaitingFor)
+	if turned {
+		c.turn = manifest.Turn{State: a.Turn, WaitingFor: a.WaitingFor, Source: a.Source, Since: a.At}
+		s.event("turn", map[string]any{"state": a.Turn})
+	}
+	switch {
+	case a.Ready && !c.ready:
+		s.becomeReady()
+	case turned:
+		s.record()
+	}
 }
 
 // lookAtHistorySoon looks, shortly after output, for what the agent does not
@@ -86,6 +91,7 @@ func (s *loop) lookAtHistorySoon() {
 func (s *loop) lookAtHistory() {
 	spec := s.spec
 	now := rfc3339(time.Now())
+	s.identify()
 	if s.native.NativeID == "" {
 		path, err := spec.Provider.NativeFile(spec.Values())
 		if err != nil || path == "" {
@@ -108,7 +114,7 @@ func (s *loop) lookAtHistory() {
 			return
 		}
 	}
-	if st, err := os.Stat(path); err == nil && st.Size() > 0 {
+	if path := spec.Provider.FindHistory(path, s.native.NativeID); path != "" {
 		s.warn(s.learn(manifest.Announcement{NativeID: s.native.NativeID, Recorded: true, HistoryPath: path, Source: "file", At: now}))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/clients"
+	"berth/internal/atomicfile"
 	"berth/internal/point"
 	"berth/internal/protocol"
 	"berth/internal/provider"
@@ -31,6 +32,12 @@ type client struct {
 	turn    manifest.Turn
 	prompt  string
 
+	signs         []sign
+	title, status string         // the last that were looked at
+	held          *regexp.Regexp // of the file it holds open for its conversation; nil: there is none
+	glance        *time.Timer    // a look at the screen is due
+	over          chan struct{}  // closed when its process has ended
+
 	flush   *time.Timer      // releases what the scanner holds back
 	history *time.Timer      // a look at the history is due
 	state   *os.ProcessState // nil while it lives
@@ -46,6 +53,10 @@ func (s *loop) start() error {
 	if err != nil {
 		return err
 	}
+	signs, err := compile(s.spec.Provider.Signs)
+	if err != nil {
+		return err
+	}
 	gate := s.gate
 	if s.gate = nil; gate == nil {
 		if gate, err = launcher.StartGate(s.spec.Client); err != nil {
@@ -55,6 +66,12 @@ func (s *loop) start() error {
 	c := &client{
 		scanner: new(screen.Scanner), tail: new(screen.Tail), size: s.spec.Client.Size, started: time.Now(),
 		pattern: pattern, ready: s.spec.Provider.Ready == provider.ReadyStart, prompt: manifest.PromptNone,
+		signs: signs, over: make(chan struct{}),
+	}
+	if expr := s.spec.Provider.HeldOpen; expr != "" {
+		if c.held, err = regexp.Compile(expr); err != nil {
+			return err
+		}
 	}
 	if s.spec.Prompt != nil {
 		c.prompt = manifest.PromptWaiting
@@ -88,6 +105,7 @@ func (s *loop) start() error {
 		c.notStarted = openErr
 	}
 	go s.await(c)
+	s.warn(s.watchRegistry(c))
 	if c.ready {
 		s.sendPrompt()
 	}
@@ -99,6 +117,11 @@ func (s *loop) start() error {
 func (s *loop) evidence(gate *launcher.Client) error {
 	if err := s.knowNative(); err != nil {
 		return err
+	}
+	for _, f := range s.spec.Provider.Files {
+		if err := atomicfile.Write("agent-file", f.Path(string(s.dir)), []byte(f.Content)); err != nil {
+			return err
+		}
 	}
 	if err := s.dir.WriteSupervisor(s.describe()); err != nil {
 		return err
@@ -165,6 +188,7 @@ func (s *loop) output(chunk []byte) {
 	if !c.ready && c.pattern != nil && c.pattern.Match(c.tail.Bytes()) {
 		s.becomeReady()
 	}
+	s.observe()
 	s.lookAtHistorySoon()
 }
 
@@ -183,6 +207,7 @@ func (s *loop) distribute(out []byte) {
 // grandchild may hold the terminal open for ever.
 func (s *loop) exited(c *client, state *os.ProcessState) {
 	c.state = state
+	close(c.over)
 	limit := time.NewTimer(drainWait)
 	go func() {
 		defer limit.Stop()

@@ -148,6 +148,15 @@ func (s section) argv(key string) []string {
 
 // provider is the adapter a table describes.
 func (s section) provider(name string) Provider {
+	if _, own := s.table["start"]; isAgent(name) && !own {
+		s.known(s.keys, s.table, []string{"args", "identity", "env", "scrub", "start"})
+		p := Provider{Name: name, Env: s.env()}
+		p.Args, _ = s.words("args")
+		p.Identity, _ = s.words("identity")
+		p.Scrub, _ = s.words("scrub")
+		s.checkEnvironment(p)
+		return p
+	}
 	s.known(s.keys, s.table, providerKeys)
 	p := Provider{
 		Name:     name,

@@ -58,6 +58,46 @@ type Provider struct {
 
 	Stop   Stop   `json:"stop"`
 	Submit Submit `json:"submit"`
+
+	// What only the adapters of agents that berth knows have (agents).
+	Tried    string   `json:"tried,omitempty"`     // the newest version it was tried with
+	Args     []string `json:"args,omitempty"`      // a person's own, after those of Start or Resume
+	Native   []string `json:"native,omitempty"`    // where the program lies that the one found would only run; see Executable
+	Registry string   `json:"registry,omitempty"`  // a path template with {pid}: what a live client says of itself; see ReadRegistry
+	HeldOpen string   `json:"held_open,omitempty"` // an RE2 expression: of a file the client holds open, group 1 is the native id
+	LateID   bool     `json:"late_id,omitempty"`   // there is no native id before the first message
+	Recorded string   `json:"recorded,omitempty"`  // an RE2 template that a history with a conversation in it matches; "": any that is not empty
+	Signs    []Sign   `json:"signs,omitempty"`     // how its turns show where it does not announce them
+	Files    []File   `json:"files,omitempty"`     // written into the run directory for it before each start
+}
+
+// What a Sign is looked for in.
+const (
+	OnTitle  = "title"  // the title of its window
+	OnStatus = "status" // what it said by OSC 7501
+	OnScreen = "screen" // the text on its screen; only until the agent has been ready once
+)
+
+// Sign is a state of the agent's turn, by what it shows. An idle agent is ready.
+type Sign struct {
+	On    string
+	Match string // RE2
+	Turn  string // a turn state of package manifest
+	For   string // what it waits for
+}
+
+// File is a file that an agent is told of by a variable.
+type File struct {
+	Name    string // in the run directory
+	Content string
+	Env     string // the variable
+	Value   string // of the variable; {file} is the file's path
+	Unless  string // a file whose place it would take: where that is there, this is left out
+}
+
+// TellsTurns reports whether the state of the agent's turns becomes known.
+func (p Provider) TellsTurns() bool {
+	return p.Registry != "" || len(p.Signs) > 0 || p.Ready == ReadyAnnounced
 }
 
 // Stop is the polite way to end an agent.
@@ -99,7 +139,7 @@ func (p Provider) PromptInArgv(resume bool) bool {
 }
 
 // StartArgv is the argv of a new conversation.
-func (p Provider) StartArgv(v Values) ([]string, error) { return expandArgv(p.Start, v) }
+func (p Provider) StartArgv(v Values) ([]string, error) { return p.argv(p.Start, v) }
 
 // ResumeArgv is the argv that resumes v.NativeID. It is an error if the provider
 // cannot resume or the template needs an id and v has none.
@@ -107,11 +147,18 @@ func (p Provider) ResumeArgv(v Values) ([]string, error) {
 	if !p.CanResume() {
 		return nil, fmt.Errorf("provider %s cannot resume a conversation", p.Name)
 	}
-	return expandArgv(p.Resume, v)
+	return p.argv(p.Resume, v)
+}
+
+func (p Provider) argv(tmpl []string, v Values) ([]string, error) {
+	argv, err := expandArgv(tmpl, v)
+	return append(argv, p.Args...), err
 }
 
 // HistoryPath is where the native history of v.NativeID lies, absolute; "" if the
-// adapter names no path. A leading ~/ is getenv's HOME, {env:NAME} its variable.
+// adapter names no path. A leading ~/ is getenv's HOME, {env:NAME} its variable,
+// {env:NAME|PATH} PATH where that is not set. A path with a * is a pattern, in which
+// whatever was filled in stands for itself.
 func (p Provider) HistoryPath(v Values, getenv func(string) string) (string, error) {
 	if p.History == "" || p.History == HistoryAnnounced {
 		return "", nil

@@ -51,6 +51,9 @@ func Load(configPath, demoArgv0 string) (Set, error) {
 		return Set{}, err
 	}
 	set.providers[Demo] = demo(demoArgv0)
+	for _, p := range agents() {
+		set.providers[p.Name] = p.amended(set.providers[p.Name])
+	}
 	return set, nil
 }
 

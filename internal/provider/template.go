@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,12 +21,13 @@ type Values struct {
 	Model    string
 	Cwd      string // absolute
 	RunDir   string // absolute
+	PID      string // of the client, in a Registry
 }
 
 // The placeholders each kind of template may use.
 var (
 	argvNames    = []string{"prompt", "native_id", "model", "cwd", "run_dir"}
-	historyNames = []string{"native_id", "model", "cwd", "run_dir", "env:NAME"}
+	historyNames = []string{"native_id", "native_id8", "model", "cwd", "run_dir", "pid", "env:NAME"}
 	fileNames    = []string{"model", "cwd", "run_dir"}
 )
 
@@ -77,6 +79,7 @@ func parse(tmpl string, names []string) ([]part, error) {
 
 func allowed(name string, names []string) bool {
 	if v, ok := strings.CutPrefix(name, "env:"); ok {
+		v, _, _ = strings.Cut(v, "|")
 		return slices.Contains(names, "env:NAME") && envName.MatchString(v)
 	}
 	return slices.Contains(names, name)
@@ -107,6 +110,10 @@ func (v Values) get(name string) string {
 		return v.Cwd
 	case "run_dir":
 		return v.RunDir
+	case "native_id8": // its first eight characters
+		return v.NativeID[:min(8, len(v.NativeID))]
+	case "pid":
+		return v.PID
 	}
 	return ""
 }
@@ -180,14 +187,28 @@ func expandPath(tmpl string, v Values, getenv func(string) string) (string, erro
 	if rest, ok := strings.CutPrefix(tmpl, "~/"); ok {
 		tmpl = "{env:HOME}/" + rest
 	}
-	path, err := expand(tmpl, historyNames, func(name string) string {
-		if env, ok := strings.CutPrefix(name, "env:"); ok {
-			return getenv(env)
+	home := func(path string) string {
+		if rest, ok := strings.CutPrefix(path, "~"); ok {
+			return getenv("HOME") + rest
 		}
-		return v.get(name)
+		return path
+	}
+	path, err := expand(tmpl, historyNames, func(name string) string {
+		value := v.get(name)
+		if env, ok := strings.CutPrefix(name, "env:"); ok {
+			env, unset, _ := strings.Cut(env, "|")
+			value = cmp.Or(getenv(env), home(unset))
+		}
+		if strings.Contains(tmpl, "*") {
+			value = notPattern.Replace(value)
+		}
+		return value
 	})
 	if err != nil {
 		return "", fmt.Errorf("cannot make the path %s: %w", tmpl, err)
 	}
 	return absolute(v.Cwd, path), nil
 }
+
+// notPattern has text stand for itself in a pattern of filepath.Glob.
+var notPattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)

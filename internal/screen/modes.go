@@ -35,6 +35,7 @@ type Modes struct {
 	KittyAlt        KittyStack
 	G0, G1          byte   // final byte of the designated character set, 0 ASCII
 	Title           string // valid UTF-8 without control characters, ≤ 256 bytes
+	Status          string // what OSC 7501 said last, likewise: agents tell their state by it
 }
 
 // apply changes m by a finished sequence; nil is none.
@@ -50,15 +51,18 @@ func (m *Modes) apply(seq []byte) {
 		}
 	case ']':
 		num, title, ok := bytes.Cut(body(seq), []byte(";"))
-		if n := oscNumber(string(num)); ok && (n == 0 || n == 2) {
+		switch n := oscNumber(string(num)); {
+		case ok && (n == 0 || n == 2):
 			m.Title = cleanTitle(title)
+		case ok && n == 7501:
+			m.Status = cleanTitle(title)
 		}
 	case '=':
 		m.AppKeypad = true
 	case '>':
 		m.AppKeypad = false
 	case 'c': // RIS; xterm keeps the title
-		*m = Modes{Title: m.Title}
+		*m = Modes{Title: m.Title, Status: m.Status}
 	case '(':
 		designate(&m.G0, seq)
 	case ')':

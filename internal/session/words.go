@@ -28,6 +28,7 @@ const (
 	Starting     Phase = "starting"   // no receipt yet
 	Running      Phase = "running"    // receipt
 	Identified   Phase = "identified" // native id
+	Blocked      Phase = "blocked"    // it asks something before it takes a message
 	Resumable    Phase = "resumable"  // history recorded
 	Ended        Phase = "ended"      // no live client
 )

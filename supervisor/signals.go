@@ -1,0 +1,174 @@
+package supervisor
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"berth/clients"
+	"berth/internal/provider"
+	"berth/internal/screen"
+	"berth/launcher"
+	"berth/manifest"
+)
+
+// glanceAfter is how soon after output the screen is read for what the agent asks
+// before it is ready: a dialog is painted in one go.
+const glanceAfter = 150 * time.Millisecond
+
+// sign is a provider.Sign that can be matched.
+type sign struct {
+	provider.Sign
+	match *regexp.Regexp
+}
+
+func compile(signs []provider.Sign) ([]sign, error) {
+	var out []sign
+	for _, p := range signs {
+		re, err := regexp.Compile(p.Match)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, sign{p, re})
+	}
+	return out, nil
+}
+
+// observe takes what the agent shows of its state, after output.
+func (s *loop) observe() {
+	c := s.client
+	if len(c.signs) == 0 {
+		return
+	}
+	m := c.scanner.Modes()
+	if m.Title != c.title {
+		c.title = m.Title
+		s.shown(provider.OnTitle, m.Title)
+	}
+	if m.Status != c.status {
+		c.status = m.Status
+		s.identify() // it may be another conversation by now
+		s.shown(provider.OnStatus, m.Status)
+	}
+	if !c.ready && c.glance == nil {
+		c.glance = s.after(glanceAfter, func() {
+			c.glance = nil
+			if s.client == c && !c.ready {
+				s.glance()
+			}
+		})
+	}
+}
+
+// glance reads the screen for what the agent asks before it is ready.
+func (s *loop) glance() {
+	c := s.client
+	for _, line := range screen.Text(c.tail.Bytes(), c.size.Cols, c.size.Rows) {
+		if s.shown(provider.OnScreen, line) {
+			return
+		}
+	}
+	if c.turn.State == manifest.TurnBlocked { // it was answered
+		s.merge(manifest.Announcement{Turn: manifest.TurnBusy, Source: provider.OnScreen, At: rfc3339(time.Now())})
+	}
+}
+
+// shown takes the sign in what the agent shows there, and reports whether there was one.
+func (s *loop) shown(on, text string) bool {
+	for _, sign := range s.client.signs {
+		if sign.On == on && sign.match.MatchString(text) {
+			s.merge(manifest.Announcement{
+				Turn: sign.Turn, WaitingFor: sign.For, Ready: sign.Turn == manifest.TurnIdle,
+				Source: on, At: rfc3339(time.Now()),
+			})
+			return true
+		}
+	}
+	return false
+}
+
+// identify learns the native id from the one file the client holds open for it.
+func (s *loop) identify() {
+	c := s.client
+	if c.held == nil {
+		return
+	}
+	var id string
+	for _, path := range clients.OpenFiles(c.process.Process.PID) {
+		m := c.held.FindStringSubmatch(path)
+		switch {
+		case len(m) < 2 || m[1] == id:
+		case id == "":
+			id = m[1]
+		default:
+			return // which of them it is cannot be told
+		}
+	}
+	if id != "" {
+		s.warn(s.learn(manifest.Announcement{NativeID: id, Source: "lock", At: rfc3339(time.Now())}))
+	}
+}
+
+// watchRegistry reads what the client says of itself in its registry, whenever that
+// changes, until the client has ended.
+func (s *loop) watchRegistry(c *client) error {
+	v := s.spec.Values()
+	v.PID = strconv.Itoa(c.process.Process.PID)
+	path, err := s.spec.Provider.RegistryPath(v, func(name string) string { return launcher.Getenv(s.spec.Client.Env, name) })
+	if err != nil || path == "" {
+		return err
+	}
+	go func() {
+		for {
+			dir := nearestDir(filepath.Dir(path)) // its own, once that is there
+			w := manifest.Watch(dir)
+			for dir == nearestDir(filepath.Dir(path)) {
+				select {
+				case <-w.C:
+					s.post(func() { s.readRegistry(c, path) })
+				case <-c.over:
+					w.Close()
+					return
+				case <-s.gone:
+					w.Close()
+					return
+				}
+			}
+			w.Close()
+			s.post(func() { s.readRegistry(c, path) })
+		}
+	}()
+	return nil
+}
+
+// nearestDir is dir, or the nearest directory above it that is there.
+func nearestDir(dir string) string {
+	for {
+		if st, err := os.Stat(dir); err == nil && st.IsDir() {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return dir
+		}
+		dir = up
+	}
+}
+
+func (s *loop) readRegistry(c *client, path string) {
+	if s.client != c || c.state != nil {
+		return
+	}
+	e, err := provider.ReadRegistry(path, c.process.Process.PID, c.process.Process.Start)
+	if err != nil || e.NativeID == "" { // it is being written, or is not there yet
+		return
+	}
+	a := manifest.Announcement{NativeID: e.NativeID, WaitingFor: e.WaitingFor, Source: "registry", At: rfc3339(time.Now())}
+	switch e.Status {
+	case manifest.TurnIdle, manifest.TurnBusy, manifest.TurnWaiting:
+		a.Turn, a.Ready = e.Status, e.Status == manifest.TurnIdle
+	}
+	s.merge(a)
+}
