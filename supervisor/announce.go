@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"berth/internal/point"
-	"berth/internal/screen"
 	"berth/launcher"
 	"berth/manifest"
 )
@@ -66,6 +65,10 @@ func (s *loop) merge(a manifest.Announcement) {
 	if turned {
 		c.turn = manifest.Turn{State: a.Turn, WaitingFor: a.WaitingFor, Source: a.Source, Since: a.At}
 		s.event("turn", map[string]any{"state": a.Turn})
+		if sub := c.submission; sub != nil && a.Turn != manifest.TurnIdle {
+			sub.proven = true
+			s.prove(c, sub)
+		}
 	}
 	switch {
 	case a.Ready && !c.ready:
@@ -163,13 +166,9 @@ func (s *loop) sendPrompt() {
 	c.prompt = manifest.PromptSending
 	s.record() // whoever finds this and no supervisor cannot tell how much of it went out
 	point.Here("supervisor.prompt-marked")
-	submit := s.spec.Provider.Submit
-	c.pty.typeIn(typing{data: screen.Paste(s.spec.Prompt, c.scanner.Modes().BracketedPaste)})
-	c.pty.typeIn(typing{data: []byte(submit.Keys), pause: submit.Delay, then: func() {
-		go s.post(func() {
-			c.prompt = manifest.PromptSent
-			s.event("opening request typed", nil)
-			s.record()
-		})
-	}})
+	s.submit(s.spec.Prompt, func() {
+		c.prompt = manifest.PromptSent
+		s.event("opening request typed", nil)
+		s.record()
+	}, func(bool) {})
 }

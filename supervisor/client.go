@@ -32,6 +32,9 @@ type client struct {
 	turn    manifest.Turn
 	prompt  string
 
+	submission *submission // the message that is on its way; nil: none
+	halfTyped  bool        // the holder has typed and not ended a line
+
 	signs         []sign
 	title, status string         // the last that were looked at
 	held          *regexp.Regexp // of the file it holds open for its conversation; nil: there is none

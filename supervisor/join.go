@@ -11,7 +11,7 @@ import (
 )
 
 // purposes are what a connection can be for.
-var purposes = []string{protocol.AsHost, protocol.AsBell, protocol.AsLook, protocol.AsFence, protocol.AsTake}
+var purposes = []string{protocol.AsHost, protocol.AsBell, protocol.AsLook, protocol.AsFence, protocol.AsTake, protocol.AsSend}
 
 // greeting is what we say of ourselves.
 func (s *loop) greeting(as string) protocol.Greeting {
@@ -66,6 +66,9 @@ func (s *loop) welcome(c *protocol.Conn, g protocol.Greeting) *host {
 	if err == nil && g.As == protocol.AsTake {
 		err = s.take()
 	}
+	if err == nil && g.As == protocol.AsSend {
+		err = s.maySend(g.Message)
+	}
 	if err != nil {
 		go refuse(c, err)
 		return nil
@@ -74,6 +77,10 @@ func (s *loop) welcome(c *protocol.Conn, g protocol.Greeting) *host {
 	w.Protocol = chosen
 	if g.As == protocol.AsFence {
 		s.addFence(c, w)
+		return nil
+	}
+	if g.As == protocol.AsSend {
+		s.send(c, w, *g.Message)
 		return nil
 	}
 	if g.As != protocol.AsHost {

@@ -69,6 +69,7 @@ func (s *loop) handle(f frame) {
 func (s *loop) typed(keys []byte) {
 	if len(keys) > 0 {
 		s.paste.Feed(keys)
+		s.client.halfTyped = keys[len(keys)-1] != '\r'
 		s.client.pty.typeIn(typing{data: keys})
 	}
 }

@@ -33,9 +33,9 @@ func doctorVerb() *verb {
 					if env.JSON {
 						continue
 					}
-					fmt.Fprintf(env.Out, "%-5s %-16s %s\n", f.Level, f.Check, visible(f.Detail))
+					fmt.Fprintf(env.Out, "%-5s %-17s %s\n", f.Level, f.Check, visible(f.Detail))
 					if f.Hint != "" {
-						fmt.Fprintf(env.Out, "%22s try: %s\n", "", visible(f.Hint))
+						fmt.Fprintf(env.Out, "%23s try: %s\n", "", visible(f.Hint))
 					}
 				}
 				if bad > 0 {

@@ -4,7 +4,7 @@ package cli
 // within their group.
 func verbs() []*verb {
 	return []*verb{
-		newVerb(), openVerb(), moveVerb(), attachVerb(), restartVerb(), stopVerb(), completeVerb(),
+		newVerb(), openVerb(), moveVerb(), attachVerb(), sendVerb(), restartVerb(), stopVerb(), completeVerb(),
 		listVerb(), showVerb(), captureVerb(), eventsVerb(),
 		reconcileVerb(), gcVerb(), doctorVerb(), serveConversationVerb(), stopClientVerb(),
 		versionVerb(protocols),

@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"berth/clients"
 	"berth/internal/provider"
@@ -39,10 +43,30 @@ func (c *Control) Doctor(ctx context.Context) []Finding {
 	if err := c.Agents.Err(); err != nil {
 		out = append(out, Finding{"config.toml", LevelMend, err.Error(), session.HintOf(err)})
 	}
-	for _, name := range c.Agents.Names() {
-		out = append(out, c.agentFinding(name))
+	out = append(out, c.logoutFindings(ctx)...)
+	names := c.Agents.Names()
+	found := make([]Finding, len(names))
+	each(len(names), func(i int) { found[i] = c.agentFinding(ctx, names[i]) })
+	return append(out, found...)
+}
+
+// logoutFindings says whether what runs would survive the end of the login it was
+// started in, where systemd has the say.
+func (c *Control) logoutFindings(ctx context.Context) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, versionWait)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "loginctl", "show-user", "--property=Linger", "--value", strconv.Itoa(os.Geteuid())).Output()
+	if err != nil { // no systemd, or no login of it
+		return nil
 	}
-	return out
+	kills, _ := exec.CommandContext(ctx, "busctl", "get-property", "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "KillUserProcesses").Output()
+	switch lingers := strings.TrimSpace(string(out)) == "yes"; {
+	case strings.Contains(string(kills), "true") && !lingers:
+		return []Finding{{"logout", LevelMend, "systemd ends your sessions when you log out (KillUserProcesses)", "loginctl enable-linger; then start sessions with: systemd-run --user --scope berth new …"}}
+	case strings.Contains(string(kills), "true"):
+		return []Finding{{"logout", LevelNote, "systemd ends what was started in a login when you log out (KillUserProcesses)", "start sessions with: systemd-run --user --scope berth new …"}}
+	}
+	return []Finding{{"logout", LevelOK, "sessions survive it", ""}}
 }
 
 func (c *Control) tmuxFindings(ctx context.Context) []Finding {
@@ -111,7 +135,12 @@ func inotifyFinding(dir string) Finding {
 	return Finding{"inotify", LevelOK, "changes are seen at once", ""}
 }
 
-func (c *Control) agentFinding(name string) Finding {
+// versionWait bounds an agent that is asked for its version.
+const versionWait = 10 * time.Second
+
+var versionText = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+func (c *Control) agentFinding(ctx context.Context, name string) Finding {
 	f := Finding{Check: "provider " + name, Level: LevelOK}
 	p, err := c.Agents.Get(name)
 	if err != nil {
@@ -120,10 +149,42 @@ func (c *Control) agentFinding(name string) Finding {
 	argv, err := p.StartArgv(provider.Values{NativeID: anyID, Prompt: "-", Model: "-", Cwd: "/", RunDir: "/"})
 	if err == nil {
 		cwd, _ := os.Getwd()
-		f.Detail, err = provider.Executable(argv[0], cwd, launcher.Getenv(c.Caller.Env, "PATH"))
+		f.Detail, err = p.Executable(argv[0], cwd, launcher.Getenv(c.Caller.Env, "PATH"))
 	}
 	if err != nil {
 		f.Level, f.Detail = LevelNote, err.Error()
+		if p.Tried != "" && !strings.Contains(argv[0], "/") {
+			f.Detail = argv[0] + " is not in PATH"
+		}
+	}
+	if err != nil || p.Tried == "" {
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionWait)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, f.Detail, "--version")
+	cmd.Env, cmd.WaitDelay = p.Environ(launcher.Scrub(c.Caller.Env)), time.Second
+	out, err := cmd.Output()
+	switch version := versionText.FindString(string(out)); {
+	case err != nil || version == "":
+		f.Level, f.Detail = LevelNote, fmt.Sprintf("%s does not tell its version: %v", f.Detail, err)
+	case newer(version, p.Tried):
+		f.Level, f.Detail = LevelNote, fmt.Sprintf("%s %s; the newest that berth was tried with is %s", f.Detail, version, p.Tried)
+	default:
+		f.Detail += " " + version
 	}
 	return f
+}
+
+// newer reports whether version a, of numbers with dots between, comes after b.
+func newer(a, b string) bool {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(as), len(bs)) {
+		x, _ := strconv.Atoi(as[i])
+		y, _ := strconv.Atoi(bs[i])
+		if x != y {
+			return x > y
+		}
+	}
+	return len(as) > len(bs)
 }

@@ -20,6 +20,7 @@ import (
 	"berth/internal/session"
 	"berth/launcher"
 	"berth/manifest"
+	"berth/tmux"
 )
 
 // NewOptions say what session to make.
@@ -176,8 +177,25 @@ func (c *Control) AwaitReady(ctx context.Context, ref string, d time.Duration, k
 		rec.ElapsedMS = &elapsed
 		return rec, errors.Join(session.Errorf(session.NotResumable, "session %s was not resumable in %v (%s) and was ended", t.ID, d, r.Reason), err)
 	}
+	if r.Phase == session.Blocked {
+		c.showScreen(ctx, t)
+	}
 	return rec, session.Errorf(session.NotResumable, "session %s is running, not resumable yet: %s", t.ID, r.Reason).
 		WithHint("berth open %s", t.ID)
+}
+
+// showScreen tells whoever asked what the agent shows now. It is kept nowhere.
+func (c *Control) showScreen(ctx context.Context, t target) {
+	text, err := c.Capture(ctx, t.ID, tmux.CaptureOptions{})
+	if err != nil {
+		return // it is shown to whoever joins
+	}
+	c.Notice("on its screen:")
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimRight(line, " \n"); len(line) > 0 {
+			c.Notice("  %s", line)
+		}
+	}
 }
 
 // endedEarly is the error of a client that ended before it could be resumed, with

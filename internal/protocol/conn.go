@@ -39,6 +39,7 @@ const (
 	Query   Type = 'q' // supervisor → holder: ask your terminal this, answer with Reply
 	Fence   Type = 'f' // supervisor → tmux host: say Fenced when your pane shows all that came before
 	Snap    Type = 't' // supervisor → tmux host: say Snapped with what your pane shows of all that came before
+	Taken   Type = 'v' // supervisor → command: what became of the message (JSON Receipt)
 	Begone  Type = 'g' // supervisor → host: leave as if the person had (JSON Leaving)
 
 	Input   Type = 'i' // host → supervisor: bytes typed

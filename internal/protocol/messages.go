@@ -19,6 +19,8 @@ const (
 	// so far; a pane whose host has not joined yet is waited for.
 	AsFence = "fence"
 
+	AsSend = "send" // a message is to be typed: Refused, or Welcome and Taken when it was
+
 	AsTake = "take" // the tmux pane's host is to have the keyboard; then as a bell
 )
 
@@ -45,6 +47,20 @@ type Greeting struct {
 	Want string        `json:"want,omitempty"`
 	Host manifest.Host `json:"host,omitzero"`
 	Size Size          `json:"size,omitzero"`
+
+	Message *Message `json:"message,omitempty"` // with AsSend
+}
+
+// Message is what a command has typed into the agent.
+type Message struct {
+	ID   string `json:"id"` // one of a run is typed at most once
+	Text string `json:"text"`
+}
+
+// Receipt is what became of a message.
+type Receipt struct {
+	Already bool `json:"already"` // it was sent before, and is not sent again
+	Proven  bool `json:"proven"`  // the agent has shown that its turn began
 }
 
 // Size of a terminal in cells and pixels; pixels are 0 when not known.

@@ -106,7 +106,7 @@ func gemini() Provider {
 			{On: OnScreen, Match: `How would you like to authenticate|Enter Gemini API Key`, Turn: "blocked", For: "a login"},
 		},
 		Stop:   Stop{Signal: "TERM"},
-		Submit: Submit{Keys: defaultSubmit, Delay: geminiPause}, // Enter at once would be a new line
+		Submit: Submit{Keys: defaultSubmit, Delay: geminiPause, Again: 2}, // Enter at once would be a new line
 	}
 }
 

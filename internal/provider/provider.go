@@ -110,6 +110,7 @@ type Stop struct {
 type Submit struct {
 	Keys  string        `json:"keys"`            // bytes typed after the paste
 	Delay time.Duration `json:"delay,omitempty"` // between the paste and Keys
+	Again int           `json:"again,omitempty"` // how often Keys may be typed again while the agent stays idle
 }
 
 // signals are the polite ones an adapter may name.
