@@ -68,7 +68,7 @@ func (r Readiness) phase(p provider.Provider, any bool) (session.Phase, string) 
 		return session.PhaseUnknown, r.Life.Reason
 	case !p.CanResume():
 		return session.Running, "provider cannot resume"
-	case r.Super.Turn.State == manifest.TurnBlocked && !r.Super.Ready:
+	case r.Super.Turn.State == manifest.TurnBlocked && !r.Super.Ready, r.Super.Turn.State == manifest.TurnWaiting && !r.Native.Recorded:
 		return session.Blocked, fmt.Sprintf("%s waits for %s", p.Name, cmp.Or(r.Super.Turn.WaitingFor, "an answer"))
 	case r.Native.NativeID == "" && p.LateID && r.Super.Prompt == manifest.PromptNone:
 		return session.Running, session.NothingSaid

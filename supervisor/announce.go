@@ -61,6 +61,9 @@ func (s *loop) takeInbox() {
 func (s *loop) merge(a manifest.Announcement) {
 	c := s.client
 	s.warn(s.learn(a))
+	if s.settles(a) {
+		return
+	}
 	turned := a.Turn != "" && (a.Turn != c.turn.State || a.WaitingFor != c.turn.WaitingFor)
 	if turned {
 		c.turn = manifest.Turn{State: a.Turn, WaitingFor: a.WaitingFor, Source: a.Source, Since: a.At}
@@ -76,6 +79,29 @@ func (s *loop) merge(a manifest.Announcement) {
 	case turned:
 		s.record()
 	}
+}
+
+// settles reports whether it is yet to be seen that an idle agent stays so for the time
+// it takes to be ready; a comes again when it has.
+func (s *loop) settles(a manifest.Announcement) bool {
+	c, settle := s.client, s.spec.Provider.Settle
+	if c.ready || settle == 0 || a.Turn == "" || c.settled {
+		return false
+	}
+	if c.settling != nil {
+		c.settling.Stop()
+		c.settling = nil
+	}
+	if a.Turn != manifest.TurnIdle || !a.Ready {
+		return false
+	}
+	c.settling = s.after(settle, func() {
+		if s.client == c && !c.ready && c.settling != nil {
+			c.settled = true
+			s.merge(a)
+		}
+	})
+	return true
 }
 
 // lookAtHistorySoon looks, shortly after output, for what the agent does not

@@ -35,6 +35,8 @@ type client struct {
 	submission *submission // the message that is on its way; nil: none
 	halfTyped  bool        // the holder has typed and not ended a line
 
+	settling      *time.Timer // it is ready when it is still idle then; nil: no such wait
+	settled       bool        // it was
 	signs         []sign
 	title, status string         // the last that were looked at
 	held          *regexp.Regexp // of the file it holds open for its conversation; nil: there is none

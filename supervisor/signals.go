@@ -80,7 +80,7 @@ func (s *loop) shown(on, text string) bool {
 	for _, sign := range s.client.signs {
 		if sign.On == on && sign.match.MatchString(text) {
 			s.merge(manifest.Announcement{
-				Turn: sign.Turn, WaitingFor: sign.For, Ready: sign.Turn == manifest.TurnIdle,
+				Turn: sign.Turn, WaitingFor: sign.For, Ready: sign.Ready,
 				Source: on, At: rfc3339(time.Now()),
 			})
 			return true

@@ -69,7 +69,9 @@ func (s *loop) handle(f frame) {
 func (s *loop) typed(keys []byte) {
 	if len(keys) > 0 {
 		s.paste.Feed(keys)
-		s.client.halfTyped = keys[len(keys)-1] != '\r'
+		if keys[0] != '\x1b' { // else it is a report, or a key that writes nothing
+			s.client.halfTyped = keys[len(keys)-1] != '\r'
+		}
 		s.client.pty.typeIn(typing{data: keys})
 	}
 }

@@ -89,7 +89,8 @@ func (c *Control) tellMissing(t target, m manifest.Manifest) {
 	var missing []string
 	for _, name := range m.EnvNames {
 		set := slices.ContainsFunc(c.Caller.Env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
-		ours := name == "TERM" || name == "COLORTERM" || name == "PWD" || t.agent.Env[name] != ""
+		ours := name == "TERM" || name == "COLORTERM" || name == "PWD" || t.agent.Env[name] != "" ||
+			slices.ContainsFunc(t.agent.Files, func(f provider.File) bool { return f.Env == name })
 		if !set && !ours && !slices.ContainsFunc(passing, func(p string) bool { return strings.HasPrefix(name, p) }) {
 			missing = append(missing, name)
 		}

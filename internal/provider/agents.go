@@ -32,6 +32,7 @@ func claude() Provider {
 		History:  config + "/projects/*/{native_id}.jsonl", // of the directory it was started in, not of where it is resumed
 		Recorded: `"type":"(user|assistant)"`,
 		Ready:    ReadyAnnounced,
+		Settle:   500 * time.Millisecond, // it says idle 0.1 s before it asks the last of its first questions
 		Prompt:   PromptSend,
 		Identity: []string{"CLAUDE_CONFIG_DIR"},
 		Signs: []Sign{
@@ -65,7 +66,7 @@ func codex() Provider {
 		Prompt:   PromptSend,
 		Identity: []string{"CODEX_HOME"},
 		Signs: []Sign{
-			{On: OnStatus, Match: `^state=(idle|done)\b`, Turn: "idle"},
+			{On: OnStatus, Match: `^state=(idle|done)\b`, Turn: "idle", Ready: true},
 			{On: OnStatus, Match: `^state=working\b`, Turn: "busy"},
 			{On: OnStatus, Match: `^state=blocked\b`, Turn: "waiting", For: "an approval"},
 			{On: OnScreen, Match: `This conversation is open in another app`, Turn: "blocked", For: "another codex with this conversation to end"},
@@ -88,6 +89,7 @@ func gemini() Provider {
 		Start:    []string{"gemini", "--session-id", "{native_id}", "--model", "{model}"},
 		Resume:   []string{"gemini", "--resume", "{native_id}", "--model", "{model}"},
 		NativeID: NativeChosen,
+		Settle:   500 * time.Millisecond, // a conversation that is resumed is put on the screen after that
 		History:  "{env:GEMINI_CLI_HOME|~}/.gemini/tmp/*/chats/session-*-{native_id8}.jsonl",
 		Recorded: `(?s)"sessionId":\s*"{native_id}".*"type":\s*"gemini"`,
 		Ready:    ReadyAnnounced,
@@ -99,7 +101,8 @@ func gemini() Provider {
 			Env: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", Value: "{file}", Unless: "/etc/gemini-cli/settings.json",
 		}},
 		Signs: []Sign{
-			{On: OnTitle, Match: `^◇`, Turn: "idle"},
+			{On: OnTitle, Match: `^◇`, Turn: "idle"}, // which it says before it takes any
+			{On: OnScreen, Match: `> .*Type your message`, Turn: "idle", Ready: true},
 			{On: OnTitle, Match: `^✦`, Turn: "busy"},
 			{On: OnTitle, Match: `^✋`, Turn: "waiting", For: "an approval"},
 			{On: OnScreen, Match: `Do you trust (this folder|the files in this folder)`, Turn: "blocked", For: "trust in the directory"},
@@ -124,7 +127,7 @@ func opencode() Provider {
 		Prompt:   PromptSend,
 		Identity: []string{"XDG_DATA_HOME", "OPENCODE_DB", "OPENCODE_CONFIG"},
 		Signs: []Sign{
-			{On: OnScreen, Match: `ctrl\+p commands`, Turn: "idle"}, // what is typed before its box is painted is lost
+			{On: OnScreen, Match: `ctrl\+p commands`, Turn: "idle", Ready: true}, // what is typed before its box is painted is lost
 		},
 		Files: []File{{
 			Name: "berth.js", Content: opencodePlugin,
