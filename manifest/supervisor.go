@@ -53,6 +53,7 @@ type Turn struct {
 	WaitingFor string `json:"waiting_for,omitempty"`
 	Source     string `json:"source,omitempty"`
 	Since      string `json:"since,omitempty"`
+	Ended      int    `json:"ended,omitempty"` // how many turns of this run have ended
 }
 
 // Host kinds.

@@ -66,18 +66,22 @@ func (s *loop) merge(a manifest.Announcement) {
 	}
 	turned := a.Turn != "" && (a.Turn != c.turn.State || a.WaitingFor != c.turn.WaitingFor)
 	if turned {
-		c.turn = manifest.Turn{State: a.Turn, WaitingFor: a.WaitingFor, Source: a.Source, Since: a.At}
-		s.event("turn", map[string]any{"state": a.Turn})
-		if sub := c.submission; sub != nil && a.Turn != manifest.TurnIdle {
-			sub.proven = true
-			s.prove(c, sub)
+		done := c.turn.Ended
+		if a.Turn == manifest.TurnIdle && (c.turn.State == manifest.TurnBusy || c.turn.State == manifest.TurnWaiting) {
+			done++
 		}
+		c.turn = manifest.Turn{State: a.Turn, WaitingFor: a.WaitingFor, Source: a.Source, Since: a.At, Ended: done}
+		s.event("turn", map[string]any{"state": a.Turn})
 	}
 	switch {
 	case a.Ready && !c.ready:
 		s.becomeReady()
 	case turned:
 		s.record()
+	}
+	if sub := c.submission; sub != nil && turned && a.Turn != manifest.TurnIdle {
+		sub.proven = true
+		s.prove(c, sub) // after the record: who is told so looks there
 	}
 }
 

@@ -73,6 +73,9 @@ func (s *loop) start() error {
 		pattern: pattern, ready: s.spec.Provider.Ready == provider.ReadyStart, prompt: manifest.PromptNone,
 		signs: signs, over: make(chan struct{}),
 	}
+	if last, err := s.dir.Supervisor(); err == nil { // of the client before
+		c.turn.Ended = last.Turn.Ended
+	}
 	if expr := s.spec.Provider.HeldOpen; expr != "" {
 		if c.held, err = regexp.Compile(expr); err != nil {
 			return err

@@ -25,14 +25,14 @@ func TestMain(m *testing.M) {
 	if how := os.Getenv(helperVar); how != "" {
 		ctx, stop := interruptible(context.Background())
 		sys := System{Args: os.Args, Getenv: os.Getenv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-		status := run(ctx, sys, tree([]*verb{waitVerb(how)}), []string{"wait"})
+		status := run(ctx, sys, tree([]*verb{hangVerb(how)}), []string{"wait"})
 		stop()
 		os.Exit(status)
 	}
 	os.Exit(m.Run())
 }
 
-func waitVerb(how string) *verb {
+func hangVerb(how string) *verb {
 	return &verb{Name: "wait", Run: func(ctx context.Context, env *Env, _ *cli.Context) error {
 		fmt.Fprintln(env.Out, "ready")
 		<-ctx.Done()

@@ -12,11 +12,13 @@ import (
 	"berth/internal/control"
 	"berth/internal/registry"
 	"berth/internal/session"
+	"berth/manifest"
 )
 
 type listOptions struct {
 	registry.Filter
 	page, quiet bool
+	attention   bool
 }
 
 // listPage is `berth list --page --json`.
@@ -35,6 +37,7 @@ func listVerb() *verb {
 		Examples: []string{"berth list", "berth ls --all --search flaky --json"},
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "completed ones too", Destination: &o.All},
+			&cli.BoolFlag{Name: "attention", Usage: "only those that wait for a person", Destination: &o.attention},
 			&cli.StringFlag{Name: "provider", Usage: "only those of `NAME`", Destination: &o.Provider},
 			&cli.StringFlag{Name: "cwd", Usage: "only those in `DIR`", Destination: &o.Cwd},
 			&cli.StringFlag{Name: "search", Usage: "only those with `TEXT` in title or directory", Destination: &o.Search},
@@ -69,13 +72,15 @@ func runList(ctx context.Context, env *Env, o listOptions) error {
 		o.Cwd = abs
 	}
 	return withHome(ctx, env, "list", func(c *control.Control) error {
-		records, next, err := c.List(ctx, o.Filter)
+		records, next, err := c.List(ctx, o.Filter, o.attention)
 		if err != nil {
 			return err
 		}
 		if len(records) == 0 && !o.quiet {
 			none := "no sessions; berth new starts one"
-			if o.Filter != (registry.Filter{Limit: o.Limit, All: o.All}) {
+			if o.attention {
+				none = "no session waits for anybody"
+			} else if o.Filter != (registry.Filter{Limit: o.Limit, All: o.All}) {
 				none = "no session matches"
 			} else if !o.All {
 				none = "no open sessions; berth new starts one, berth list --all shows completed ones too"
@@ -129,6 +134,9 @@ func printList(env *Env, records []session.Record, next string) error {
 		}
 		if r.Turn != nil && r.Turn.State != "unknown" {
 			turn = r.Turn.State
+		}
+		if r.Attention != nil && (turn == "" || turn == manifest.TurnIdle) {
+			turn = *r.Attention
 		}
 		created, err := time.Parse(time.RFC3339Nano, r.CreatedAt)
 		if err != nil {

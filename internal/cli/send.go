@@ -18,6 +18,7 @@ const maxMessage = 512 << 10
 
 func sendVerb() *verb {
 	var id string
+	var wait bool
 	return &verb{
 		Name: "send", Args: "ID {TEXT | -}", Group: groupSteer,
 		Short: "Type a message into an agent",
@@ -26,10 +27,11 @@ func sendVerb() *verb {
 		Examples: []string{`berth send 7k2m "run the tests again"`, "git diff | berth send 7k2m - --id review-1"},
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "id", Usage: "name the message `NAME`, so that it is sent once only", Destination: &id},
+			&cli.BoolFlag{Name: "wait", Usage: "wait until the agent is idle again", Destination: &wait},
 			jsonFlag(),
 		},
 		Takes: takes{min: 2, max: 2, what: "a session ID and a message", find: "berth list"}, Complete: sessionIDs,
-		Run: func(ctx context.Context, env *Env, _ *cli.Context) error { return runSend(ctx, env, id) },
+		Run: func(ctx context.Context, env *Env, _ *cli.Context) error { return runSend(ctx, env, id, wait) },
 	}
 }
 
@@ -41,7 +43,7 @@ type sentMessage struct {
 	Proven  bool   `json:"proven"`
 }
 
-func runSend(ctx context.Context, env *Env, id string) error {
+func runSend(ctx context.Context, env *Env, id string, wait bool) error {
 	text, err := message(env)
 	if err != nil {
 		return err
@@ -61,6 +63,10 @@ func runSend(ctx context.Context, env *Env, id string) error {
 		} else if r.Already {
 			fmt.Fprintf(env.Err, "berth: message %s was sent before; it is not typed again\n", id)
 		}
+		if err != nil || !wait {
+			return err
+		}
+		_, err = c.Wait(ctx, t, control.ForIdle)
 		return err
 	})
 }

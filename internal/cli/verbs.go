@@ -5,7 +5,7 @@ package cli
 func verbs() []*verb {
 	return []*verb{
 		newVerb(), openVerb(), moveVerb(), attachVerb(), sendVerb(), restartVerb(), stopVerb(), completeVerb(),
-		listVerb(), showVerb(), captureVerb(), eventsVerb(),
+		listVerb(), showVerb(), captureVerb(), waitVerb(), eventsVerb(),
 		reconcileVerb(), gcVerb(), doctorVerb(), serveConversationVerb(), stopClientVerb(),
 		versionVerb(protocols),
 		completionVerb(),

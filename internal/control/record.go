@@ -26,7 +26,13 @@ func (c *Control) Show(ctx context.Context, ref string) (session.Record, error) 
 // List yields the sessions that match f, the latest first, from the registry and
 // from receipts: it asks neither tmux nor any transcript. One whose evidence cannot
 // be read has that as the reason its actions are unavailable.
-func (c *Control) List(ctx context.Context, f registry.Filter) ([]session.Record, string, error) {
+//
+// With attention it is only those that wait for a person; which of them are left out or
+// come after is counted among these.
+func (c *Control) List(ctx context.Context, f registry.Filter, attention bool) ([]session.Record, string, error) {
+	if attention {
+		return c.listAttention(ctx, f)
+	}
 	page, err := c.DB.List(ctx, f)
 	if err != nil {
 		return nil, "", err
@@ -36,6 +42,30 @@ func (c *Control) List(ctx context.Context, f registry.Filter) ([]session.Record
 	out := make([]session.Record, len(page.Entries))
 	each(len(out), func(i int) { out[i] = c.record(c.target(page.Entries[i])) })
 	return out, page.Next, nil
+}
+
+func (c *Control) listAttention(ctx context.Context, f registry.Filter) (out []session.Record, next string, err error) {
+	offset, limit := f.Offset, f.Limit
+	if f.After != "" {
+		offset = 0
+	}
+	f.Offset, f.Limit, out = 0, 0, []session.Record{}
+	for s, err := range c.DB.Each(ctx, f) {
+		if err != nil {
+			return nil, "", err
+		}
+		r := c.record(c.target(s))
+		switch {
+		case r.Attention == nil:
+		case offset > 0:
+			offset--
+		case limit > 0 && len(out) == limit:
+			return out, out[limit-1].ID, nil
+		default:
+			out = append(out, r)
+		}
+	}
+	return out, "", nil
 }
 
 // record is what is known of t now.
@@ -72,6 +102,9 @@ func (c *Control) record(t target) session.Record {
 		}
 	}
 	r.State = session.StateOf(e)
+	if err == nil && t.ClosedAt == nil && attention(ready.Super.Turn, e.Live) {
+		r.Attention = text(session.AttentionReply)
+	}
 	situation.State = r.State
 	r.Actions = session.Actions(situation)
 	return r

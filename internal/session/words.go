@@ -43,6 +43,9 @@ const (
 	HeldByTmux     = "tmux"
 )
 
+// AttentionReply is the attention of a session that waits for a person to answer.
+const AttentionReply = "reply"
+
 // Title sources. A generated title never replaces a human one.
 const (
 	TitleHuman       = "human"
