@@ -20,7 +20,7 @@ func TestSend(t *testing.T) {
 	long := strings.Repeat("a line of a long message\n", 4000) + "\x1b[201~/exit\nits end"
 	w.runWith(nil, []byte(long), "send", r.ID, "-", "--id", "long", "--wait").want(0)
 	shown := w.run("capture", r.ID).out
-	if !strings.Contains(shown, "This is message 2 of our conversation") {
+	if !strings.Contains(shown, "in 4002 lines") {
 		t.Errorf("it was not one message:\n%s", shown)
 	}
 	w.run("send", r.ID, "again", "--id", "long").want(0).says("was sent before")
@@ -29,7 +29,7 @@ func TestSend(t *testing.T) {
 		t.Errorf("it was typed again:\n%s", shown)
 	}
 
-	w.run("send", r.ID, "/slow 1h").want(0)
+	w.run("send", r.ID, "/busy 3600").want(0)
 	w.run("send", r.ID, "meanwhile").want(4).says("is busy since", "berth wait "+r.ID)
 	w.run("wait", r.ID, "--timeout", "100ms").want(8).says("not idle yet", "busy")
 	w.run("send", r.ID, "").want(2)
@@ -87,14 +87,17 @@ func TestAttention(t *testing.T) {
 	if ids := list(); len(ids) != 1 || ids[0] != r.ID {
 		t.Errorf("attention: %v, want %s and not %s", ids, r.ID, quiet.ID)
 	}
-	w.run("send", r.ID, "/slow 1h").want(0)
+	w.run("send", r.ID, "/busy 3600").want(0)
 	if now := w.show(r.ID); now.Attention != nil || now.Turn.State != manifest.TurnBusy {
 		t.Errorf("busy: %+v", now)
 	}
 	w.run("list", "--attention").want(0).says("no session waits for anybody")
-	w.run("stop", r.ID).want(0)
 	w.run("restart", r.ID).want(0)
 	w.run("wait", r.ID).want(0)
+	w.run("send", r.ID, "/ask may I").want(0)
+	if now := w.show(r.ID); now.Attention == nil || now.Turn.State != manifest.TurnWaiting {
+		t.Errorf("waiting: %+v", now)
+	}
 	if ids := list(); len(ids) != 1 {
 		t.Errorf("after a restart: %v", ids)
 	}
