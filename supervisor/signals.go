@@ -42,15 +42,14 @@ func (s *loop) observe() {
 	if len(c.signs) == 0 {
 		return
 	}
-	m := c.scanner.Modes()
-	if m.Title != c.title {
-		c.title = m.Title
-		s.shown(provider.OnTitle, m.Title)
+	if title := c.scanner.Modes().Title; title != c.title {
+		c.title = title
+		s.shown(provider.OnTitle, title)
 	}
-	if m.Status != c.status {
-		c.status = m.Status
+	if status := c.scanner.Status(); status != c.status {
+		c.status = status
 		s.identify() // it may be another conversation by now
-		s.shown(provider.OnStatus, m.Status)
+		s.shown(provider.OnStatus, status)
 	}
 	if !c.ready && c.glance == nil {
 		c.glance = s.after(glanceAfter, func() {

@@ -151,12 +151,11 @@ func (p Provider) amended(table Provider) Provider {
 	p.Args = table.Args
 	p.Identity = append(p.Identity, table.Identity...)
 	p.Scrub = append(p.Scrub, table.Scrub...)
-	env := maps.Clone(table.Env)
-	if env == nil {
-		env = map[string]string{}
+	if len(table.Env) > 0 {
+		env := maps.Clone(table.Env)
+		maps.Copy(env, p.Env) // what switches a hazard off stays
+		p.Env = env
 	}
-	maps.Copy(env, p.Env) // what switches a hazard off stays
-	p.Env = env
 	return p
 }
 

@@ -139,7 +139,7 @@ func TestUnknownProvider(t *testing.T) {
 	if session.ClassOf(err) != session.Usage || !strings.Contains(err.Error(), `"cluade"`) {
 		t.Errorf("error %v", err)
 	}
-	if h := session.HintOf(err); !strings.HasPrefix(h, "did you mean claude? known are claude, codex, demo, script, shell") {
+	if h := session.HintOf(err); !strings.HasPrefix(h, "did you mean claude? known are claude, codex, demo, gemini, opencode, script, shell") {
 		t.Errorf("hint %q", h)
 	}
 	_, err = set.Get("")

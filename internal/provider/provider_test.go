@@ -32,7 +32,7 @@ func TestDemoIsBuiltIn(t *testing.T) {
 	if want := want[:2:2]; err != nil || !slices.Equal(argv, append(want, "--resume=id-1")) {
 		t.Errorf("resume: %q, %v", argv, err)
 	}
-	if !p.CanResume() || !slices.Equal(set.Names(), []string{"demo"}) || !slices.Equal(set.Spare, defaultSpare) {
+	if !p.CanResume() || !slices.Equal(set.Names(), []string{"claude", "codex", "demo", "gemini", "opencode"}) || !slices.Equal(set.Spare, defaultSpare) {
 		t.Errorf("set %+v", set)
 	}
 }
@@ -42,7 +42,7 @@ func TestEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"claude", "codex", "demo", "script", "shell"}; !slices.Equal(set.Names(), want) {
+	if want := []string{"claude", "codex", "demo", "gemini", "opencode", "script", "shell"}; !slices.Equal(set.Names(), want) {
 		t.Errorf("names %q, want %q", set.Names(), want)
 	}
 	if set.Spare[4] != "adb" {

@@ -35,7 +35,6 @@ type Modes struct {
 	KittyAlt        KittyStack
 	G0, G1          byte   // final byte of the designated character set, 0 ASCII
 	Title           string // valid UTF-8 without control characters, ≤ 256 bytes
-	Status          string // what OSC 7501 said last, likewise: agents tell their state by it
 }
 
 // apply changes m by a finished sequence; nil is none.
@@ -51,18 +50,15 @@ func (m *Modes) apply(seq []byte) {
 		}
 	case ']':
 		num, title, ok := bytes.Cut(body(seq), []byte(";"))
-		switch n := oscNumber(string(num)); {
-		case ok && (n == 0 || n == 2):
+		if n := oscNumber(string(num)); ok && (n == 0 || n == 2) {
 			m.Title = cleanTitle(title)
-		case ok && n == 7501:
-			m.Status = cleanTitle(title)
 		}
 	case '=':
 		m.AppKeypad = true
 	case '>':
 		m.AppKeypad = false
 	case 'c': // RIS; xterm keeps the title
-		*m = Modes{Title: m.Title, Status: m.Status}
+		*m = Modes{Title: m.Title}
 	case '(':
 		designate(&m.G0, seq)
 	case ')':

@@ -11,7 +11,8 @@ const maxHeldBytes = 4 << 10
 // stream, on a terminal in default modes. One goroutine may use it at a time.
 type Scanner struct {
 	place
-	modes Modes
+	modes  Modes
+	status string
 
 	// The sequence being read, when it began in an earlier Feed.
 	seq  []byte // its bytes, up to maxHeldBytes
@@ -76,6 +77,7 @@ func (s *Scanner) Feed(p []byte) (out []byte, qs []Query) {
 			if !ok || s.sent {
 				s.release()
 				s.modes.apply(whole)
+				s.hear(whole)
 				continue
 			}
 			s.out = append(s.out, p[from:start]...)
@@ -105,6 +107,17 @@ func (s *Scanner) Feed(p []byte) (out []byte, qs []Query) {
 	s.out = append(s.out, p[from:end]...)
 	return s.out, qs
 }
+
+// hear notes what an agent says of its state.
+func (s *Scanner) hear(seq []byte) {
+	if text, ok := bytes.CutPrefix(seq, []byte("\x1b]7501;")); ok {
+		s.status = cleanTitle(bytes.TrimSuffix(bytes.TrimSuffix(text, []byte(st)), []byte("\a")))
+	}
+}
+
+// Status is what the client said last by OSC 7501, cleaned like a title: agents tell
+// their state by it.
+func (s *Scanner) Status() string { return s.status }
 
 // common deals with what p begins with if that is one of the sequences that
 // agents write most, and returns its length, else 0. All that it does, Feed

@@ -307,3 +307,16 @@ func BenchmarkPaste1MB(b *testing.B) {
 		Paste(p, true)
 	}
 }
+
+func TestStatus(t *testing.T) {
+	var s Scanner
+	for _, c := range []struct{ in, want string }{
+		{"x", ""}, {"\x1b]7501;state=working:app=codex\a", "state=working:app=codex"}, {"\x1b]7501;state=id", "state=working:app=codex"},
+		{"le\x1b\\", "state=idle"}, {"\x1b]75;x\a\x1bc", "state=idle"},
+	} {
+		s.Feed([]byte(c.in))
+		if got := s.Status(); got != c.want {
+			t.Errorf("after %q: %q, want %q", c.in, got, c.want)
+		}
+	}
+}
