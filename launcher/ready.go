@@ -97,7 +97,9 @@ func (r Readiness) Settled(p provider.Provider) bool {
 	case session.Ended: // how is written down, and no policy starts the next
 		return r.Super.Phase == manifest.PhaseEnded || clients.Check(r.Super.Process).Status != clients.Live
 	case session.Running:
-		return !p.CanResume()
+		if !p.CanResume() {
+			return true
+		}
 	}
 	return r.Reason == session.NothingSaid && (r.Super.Ready || p.Ready == provider.ReadyStart)
 }

@@ -109,15 +109,28 @@ func (s *loop) settles(a manifest.Announcement) bool {
 }
 
 // lookAtHistorySoon looks, shortly after output, for what the agent does not
-// announce: its id in a file, its history on disk. An idle agent costs nothing.
+// announce: its id in a file, its history on disk. An agent may write that down a while
+// after it has said it, so after a turn it is looked for again, ever later. An idle agent
+// that nothing was said to costs nothing.
 func (s *loop) lookAtHistorySoon() {
+	s.client.patience = historyLook
+	s.lookAtHistoryIn(historyLook)
+}
+
+func (s *loop) lookAtHistoryIn(d time.Duration) {
 	c := s.client
 	if c.history != nil || s.native.NativeID != "" && s.native.Recorded {
 		return
 	}
-	c.history = s.after(historyLook, func() {
+	c.history = s.after(d, func() {
 		c.history = nil
+		if s.client != c || c.state != nil {
+			return
+		}
 		s.lookAtHistory()
+		if c.patience *= 2; c.turn.Ended > 0 && c.patience < historyPatience {
+			s.lookAtHistoryIn(c.patience)
+		}
 	})
 }
 

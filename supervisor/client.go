@@ -43,10 +43,11 @@ type client struct {
 	glance        *time.Timer    // a look at the screen is due
 	over          chan struct{}  // closed when its process has ended
 
-	flush   *time.Timer      // releases what the scanner holds back
-	history *time.Timer      // a look at the history is due
-	state   *os.ProcessState // nil while it lives
-	drained bool             // its last output is in
+	flush    *time.Timer      // releases what the scanner holds back
+	history  *time.Timer      // a look at the history is due
+	patience time.Duration    // how long after the one before it is
+	state    *os.ProcessState // nil while it lives
+	drained  bool             // its last output is in
 
 	notStarted error // why its gate could not become it
 }

@@ -20,20 +20,21 @@ import (
 
 // Times, all in one place.
 const (
-	lifeLockWait   = 2 * time.Second        // another may be looking at the lock, or just leaving
-	handshakeWait  = 2 * time.Second        // for a host's hello
-	partingWait    = 20 * time.Millisecond  // for the word of a terminal that is leaving
-	lookWait       = 1 * time.Second        // for a tmux host to count who watches its pane
-	drainWait      = 300 * time.Millisecond // for the last output after the client's end: a grandchild may hold the terminal
-	farewellWait   = 1 * time.Second        // for hosts to take the last bytes
-	stallAfter     = 250 * time.Millisecond // a holder without progress for so long no longer slows the client
-	queryWait      = 500 * time.Millisecond // for a terminal's answer
-	fenceWait      = 2 * time.Second        // for a tmux pane to show what it was sent
-	flushAfter     = 20 * time.Millisecond  // an escape sequence the client began and did not finish
-	nudgeAfter     = 30 * time.Millisecond  // between the two sizes that make a client repaint
-	resizeWait     = 500 * time.Millisecond // for a tmux pane to take on the size it is told
-	serverLostWait = 500 * time.Millisecond // for the tmux server's end, after a pane hung up
-	historyLook    = 100 * time.Millisecond // after output, to see whether the history is recorded
+	lifeLockWait    = 2 * time.Second        // another may be looking at the lock, or just leaving
+	handshakeWait   = 2 * time.Second        // for a host's hello
+	partingWait     = 20 * time.Millisecond  // for the word of a terminal that is leaving
+	lookWait        = 1 * time.Second        // for a tmux host to count who watches its pane
+	drainWait       = 300 * time.Millisecond // for the last output after the client's end: a grandchild may hold the terminal
+	farewellWait    = 1 * time.Second        // for hosts to take the last bytes
+	stallAfter      = 250 * time.Millisecond // a holder without progress for so long no longer slows the client
+	queryWait       = 500 * time.Millisecond // for a terminal's answer
+	fenceWait       = 2 * time.Second        // for a tmux pane to show what it was sent
+	flushAfter      = 20 * time.Millisecond  // an escape sequence the client began and did not finish
+	nudgeAfter      = 30 * time.Millisecond  // between the two sizes that make a client repaint
+	resizeWait      = 500 * time.Millisecond // for a tmux pane to take on the size it is told
+	serverLostWait  = 500 * time.Millisecond // for the tmux server's end, after a pane hung up
+	historyPatience = time.Minute            // and how long that is looked for after the last of it
+	historyLook     = 100 * time.Millisecond // after output, to see whether the history is recorded
 )
 
 // Run is the whole life of a supervisor process, from the spec it is handed to its

@@ -17,7 +17,7 @@ import (
 // missed the end of it, before that is typed again, and any before it counts as unproven.
 const (
 	againAfter = 1500 * time.Millisecond
-	proofWait  = 5 * time.Second
+	proofWait  = 10 * time.Second
 )
 
 // submission is a message on its way to the agent.

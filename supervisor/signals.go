@@ -78,6 +78,9 @@ func (s *loop) glance() {
 func (s *loop) shown(on, text string) bool {
 	for _, sign := range s.client.signs {
 		if sign.On == on && sign.match.MatchString(text) {
+			if sign.Turn == manifest.TurnIdle && !sign.Ready && !s.client.ready {
+				return true // idle, and not there yet
+			}
 			s.merge(manifest.Announcement{
 				Turn: sign.Turn, WaitingFor: sign.For, Ready: sign.Ready,
 				Source: on, At: rfc3339(time.Now()),

@@ -65,7 +65,7 @@ func settleClaude(w *world, url string, ask bool) []string {
 func settleCodex(w *world, url string, ask bool) []string {
 	approval, sandbox := "never", "danger-full-access"
 	if ask {
-		approval, sandbox = "untrusted", "workspace-write"
+		approval, sandbox = "on-request", "workspace-write"
 	}
 	w.text(filepath.Dir(w.home)+"/.codex/config.toml", fmt.Sprintf(`model = "fake-model"
 model_provider = "fake"
@@ -137,6 +137,17 @@ func (w *world) text(path, text string) {
 	must(w.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
+// private is a directory that nobody else can write into, nor above: gemini reads
+// settings from no other.
+func private(t *testing.T) string {
+	t.Helper()
+	home, err := os.UserHomeDir()
+	must(t, err)
+	dir := filepath.Join(home, ".cache", "berth-worlds")
+	must(t, os.MkdirAll(dir, 0o700))
+	return dir
+}
+
 // withAgents runs f in a world of its own for each agent, which is started from inside
 // other agents, as far as its environment tells.
 func withAgents(t *testing.T, f func(t *testing.T, w *world, name string, model *fakemodel.Server)) {
@@ -147,7 +158,7 @@ func withAgents(t *testing.T, f func(t *testing.T, w *world, name string, model 
 	for _, a := range realAgents {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
-			w, model := newWorld(t), fakemodel.Start(t)
+			w, model := newWorldIn(t, private(t)), fakemodel.Start(t)
 			w.env = append(w.env, a.settle(w, model.URL(), strings.Contains(t.Name(), "Asks"))...)
 			w.env = append(w.env, "PATH="+filepath.Dir(berthBin)+":"+path+":"+os.Getenv("PATH"),
 				"CLAUDECODE=1", "CLAUDE_CODE_CHILD_SESSION=1", "CLAUDE_CODE_SESSION_ID=other", "CODEX_THREAD_ID=other",
@@ -177,13 +188,12 @@ const agentPatience = "50s"
 // says sends a message and waits for the end of the turn.
 func (w *world) says(id, text string) {
 	w.t.Helper()
-	w.run("send", id, text).want(0)
-	w.idle(id)
+	w.run("send", id, text, "--wait").want(0)
 }
 
 func (w *world) idle(id string) {
 	w.t.Helper()
-	w.soonIs(id, manifest.TurnIdle)
+	w.run("wait", id, "--timeout", agentPatience).want(0)
 }
 
 func (w *world) soonIs(id, turn string) {

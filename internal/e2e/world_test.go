@@ -38,7 +38,13 @@ type world struct {
 // everything it started is stopped and must be gone.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "bw-")
+	return newWorldIn(t, "")
+}
+
+// newWorldIn makes it in base; "" is the system's directory for such.
+func newWorldIn(t *testing.T, base string) *world {
+	t.Helper()
+	dir, err := os.MkdirTemp(base, "bw-")
 	if err != nil {
 		t.Fatal(err)
 	}

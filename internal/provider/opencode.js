@@ -19,6 +19,8 @@ function announce(what) {
 }
 
 const children = new Set(); // sessions of subagents
+const messages = new Set(); // the person's
+const started = Date.now();
 let conversation, turn;
 
 function say(id, state, waiting) {
@@ -40,6 +42,12 @@ export const Berth = async () =>
             case "session.created":
               if (p.info?.parentID) children.add(p.info.id);
               else say(p.info?.id ?? id, "busy");
+              break;
+            case "message.updated": // the first sign that a message was taken; later ones are about the same
+              if (p.info?.role === "user" && !messages.has(p.info.id)) {
+                messages.add(p.info.id);
+                if (p.info.time?.created > started) say(id, "busy");
+              }
               break;
             case "session.status":
               say(id, p.status?.type === "idle" ? "idle" : "busy");
