@@ -67,6 +67,7 @@ func (s *loop) merge(a manifest.Announcement) {
 	turned := a.Turn != "" && (a.Turn != c.turn.State || a.WaitingFor != c.turn.WaitingFor)
 	if turned {
 		done := c.turn.Ended
+		c.worked = c.worked || c.ready && a.Turn == manifest.TurnBusy
 		if a.Turn == manifest.TurnIdle && (c.turn.State == manifest.TurnBusy || c.turn.State == manifest.TurnWaiting) {
 			done++
 		}
@@ -89,14 +90,21 @@ func (s *loop) merge(a manifest.Announcement) {
 // it takes to be ready; a comes again when it has.
 func (s *loop) settles(a manifest.Announcement) bool {
 	c, settle := s.client, s.spec.Provider.Settle
+	if s.spec.Resume {
+		settle = max(settle, s.spec.Provider.SettleResumed)
+	}
 	if c.ready || settle == 0 || a.Turn == "" || c.settled {
 		return false
 	}
-	if c.settling != nil {
+	idle := a.Turn == manifest.TurnIdle && a.Ready
+	switch {
+	case idle && c.settling != nil:
+		return true
+	case !idle && c.settling != nil:
 		c.settling.Stop()
 		c.settling = nil
-	}
-	if a.Turn != manifest.TurnIdle || !a.Ready {
+		return false
+	case !idle:
 		return false
 	}
 	c.settling = s.after(settle, func() {

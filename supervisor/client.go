@@ -33,11 +33,13 @@ type client struct {
 	prompt  string
 
 	submission *submission // the message that is on its way; nil: none
+	worked     bool        // it has had a turn
 	halfTyped  bool        // the holder has typed and not ended a line
 
 	settling      *time.Timer // it is ready when it is still idle then; nil: no such wait
 	settled       bool        // it was
 	signs         []sign
+	idleSince     int64          // since when its registry says idle, in milliseconds; 0: it does not
 	title, status string         // the last that were looked at
 	held          *regexp.Regexp // of the file it holds open for its conversation; nil: there is none
 	glance        *time.Timer    // a look at the screen is due

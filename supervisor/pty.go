@@ -3,7 +3,6 @@ package supervisor
 import (
 	"os"
 	"sync"
-	"time"
 )
 
 // chunkSize is the most read of the client's terminal at a time, in bytes. The
@@ -34,11 +33,10 @@ type ptyIO struct {
 	closed  bool
 }
 
-// typing is something to write to the client's terminal, after a pause.
+// typing is something to write to the client's terminal.
 type typing struct {
-	data  []byte
-	pause time.Duration
-	then  func() // called when data was written; never if it was not
+	data []byte
+	then func() // called when data was written; never if it was not
 }
 
 func newPTY(f *os.File) *ptyIO {
@@ -92,9 +90,6 @@ func (p *ptyIO) write() {
 		t := p.in[0]
 		p.in = p.in[1:]
 		p.mu.Unlock()
-		if t.pause > 0 {
-			time.Sleep(t.pause) // bounded by the adapter's delay; close does not wait for us
-		}
 		_, err := p.file.Write(t.data) // the client's end is known from its process
 		if err == nil && t.then != nil {
 			t.then()

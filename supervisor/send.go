@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/atomicfile"
 	"berth/internal/protocol"
+	"berth/internal/provider"
 	"berth/internal/screen"
 	"berth/internal/session"
 	"berth/manifest"
@@ -25,7 +26,8 @@ type submission struct {
 	typed  bool
 	again  int // how often its end may be typed again
 	began  time.Time
-	proven bool // the agent's turn has begun
+	proven bool   // the agent's turn has begun
+	keys   []byte // what the holder typed meanwhile: it comes after
 	done   func(proven bool)
 }
 
@@ -35,14 +37,46 @@ func (s *loop) submit(text []byte, typed func(), done func(proven bool)) {
 	c, keys := s.client, s.spec.Provider.Submit
 	sub := &submission{again: keys.Again, done: done}
 	c.submission = sub
-	c.pty.typeIn(typing{data: screen.Paste(text, c.scanner.Modes().BracketedPaste)})
-	c.pty.typeIn(typing{data: []byte(keys.Keys), pause: keys.Delay, then: func() {
-		go s.post(func() {
-			sub.typed, sub.began = true, time.Now()
-			typed()
-			s.prove(c, sub)
+	c.pty.typeIn(typing{data: screen.Paste(text, c.scanner.Modes().BracketedPaste), then: func() {
+		s.after(keys.Delay, func() {
+			if s.client != c || c.state != nil || s.asks() { // what sends a message off would answer a dialog
+				s.event("message not sent off", map[string]any{"turn": c.turn.State, "waiting_for": c.turn.WaitingFor})
+				c.submission = nil
+				s.typed(sub.keys)
+				done(false)
+				return
+			}
+			c.pty.typeIn(typing{data: []byte(keys.Keys), then: func() {
+				go s.post(func() {
+					sub.typed, sub.began = true, time.Now()
+					s.typed(sub.keys)
+					typed()
+					s.prove(c, sub)
+				})
+			}})
 		})
 	}})
+}
+
+// asks reports whether the agent says that it asks something, or, before its first turn,
+// shows that it does: after that its screen is full of what is said.
+func (s *loop) asks() bool {
+	c := s.client
+	switch {
+	case c.turn.State == manifest.TurnWaiting, c.turn.State == manifest.TurnBlocked:
+		return true
+	case c.worked:
+		return false
+	}
+	for _, line := range screen.Text(c.tail.Bytes(), c.size.Cols, c.size.Rows) {
+		for _, sign := range c.signs {
+			if sign.On == provider.OnScreen && sign.Turn == manifest.TurnBlocked && sign.match.MatchString(line) {
+				s.merge(manifest.Announcement{Turn: manifest.TurnWaiting, WaitingFor: sign.For, Source: provider.OnScreen, At: rfc3339(time.Now())})
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // prove ends a submission that is proven, or cannot be, and looks again later at any
@@ -61,7 +95,7 @@ func (s *loop) prove(c *client, sub *submission) {
 		wait = min(wait, againAfter)
 	}
 	s.after(wait, func() {
-		if c.submission == sub && !sub.proven && sub.again > 0 && c.state == nil && c.turn.State == manifest.TurnIdle {
+		if c.submission == sub && !sub.proven && sub.again > 0 && c.state == nil && c.turn.State == manifest.TurnIdle && !s.asks() {
 			sub.again--
 			c.pty.typeIn(typing{data: []byte(s.spec.Provider.Submit.Keys)})
 		}

@@ -167,6 +167,12 @@ func (s *loop) readRegistry(c *client, path string) {
 	if err != nil || e.NativeID == "" { // it is being written, or is not there yet
 		return
 	}
+	if e.Status == manifest.TurnIdle && c.turn.State == manifest.TurnIdle && c.idleSince != 0 && e.Changed != c.idleSince { // a whole turn went by
+		s.merge(manifest.Announcement{NativeID: e.NativeID, Turn: manifest.TurnBusy, Source: "registry", At: rfc3339(time.Now())})
+	}
+	if c.idleSince = 0; e.Status == manifest.TurnIdle {
+		c.idleSince = e.Changed
+	}
 	a := manifest.Announcement{NativeID: e.NativeID, WaitingFor: e.WaitingFor, Source: "registry", At: rfc3339(time.Now())}
 	switch e.Status {
 	case manifest.TurnIdle, manifest.TurnBusy, manifest.TurnWaiting:

@@ -67,6 +67,10 @@ func (s *loop) handle(f frame) {
 
 // typed passes on what the holder typed.
 func (s *loop) typed(keys []byte) {
+	if sub := s.client.submission; sub != nil && !sub.typed {
+		sub.keys = append(sub.keys, keys...)
+		return
+	}
 	if len(keys) > 0 {
 		s.paste.Feed(keys)
 		if keys[0] != '\x1b' { // else it is a report, or a key that writes nothing

@@ -143,7 +143,7 @@ func private(t *testing.T) string {
 	t.Helper()
 	home, err := os.UserHomeDir()
 	must(t, err)
-	dir := filepath.Join(home, ".cache", "berth-worlds")
+	dir := filepath.Join(home, ".cache")
 	must(t, os.MkdirAll(dir, 0o700))
 	return dir
 }

@@ -89,18 +89,22 @@ func gemini() Provider {
 		Start:    []string{"gemini", "--session-id", "{native_id}", "--model", "{model}"},
 		Resume:   []string{"gemini", "--resume", "{native_id}", "--model", "{model}"},
 		NativeID: NativeChosen,
-		Settle:   500 * time.Millisecond, // a conversation that is resumed is put on the screen after that
-		History:  "{env:GEMINI_CLI_HOME|~}/.gemini/tmp/*/chats/session-*-{native_id8}.jsonl",
-		Recorded: `(?s)"sessionId":\s*"{native_id}".*"type":\s*"gemini"`,
-		Ready:    ReadyAnnounced,
-		Prompt:   PromptSend,
-		Identity: []string{"GEMINI_CLI_HOME", "GOOGLE_CLOUD_PROJECT"},
-		Env:      map[string]string{"GEMINI_CLI_NO_RELAUNCH": "true"},
+		// Its box is there before its first question, and 0.4 s before it begins to resume,
+		// and loses what is typed until then.
+		Settle:        500 * time.Millisecond,
+		SettleResumed: 2 * time.Second,
+		History:       "{env:GEMINI_CLI_HOME|~}/.gemini/tmp/*/chats/session-*-{native_id8}.jsonl",
+		Recorded:      `(?s)"sessionId":\s*"{native_id}".*"type":\s*"gemini"`,
+		Ready:         ReadyAnnounced,
+		Prompt:        PromptSend,
+		Identity:      []string{"GEMINI_CLI_HOME", "GOOGLE_CLOUD_PROJECT"},
+		Env:           map[string]string{"GEMINI_CLI_NO_RELAUNCH": "true"},
 		Files: []File{{
 			Name: "gemini-settings.json", Content: `{"general":{"sessionRetention":{"enabled":false}}}` + "\n",
 			Env: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", Value: "{file}", Unless: "/etc/gemini-cli/settings.json",
 		}},
 		Signs: []Sign{
+			{On: OnScreen, Match: `Resuming session`, Turn: "busy"},
 			{On: OnTitle, Match: `^◇`, Turn: "idle"}, // which it says before it takes any
 			{On: OnScreen, Match: `> .*Type your message`, Turn: "idle", Ready: true},
 			{On: OnTitle, Match: `^✦`, Turn: "busy"},

@@ -60,16 +60,20 @@ type Provider struct {
 	Submit Submit `json:"submit"`
 
 	// What only the adapters of agents that berth knows have (agents).
-	Tried    string        `json:"tried,omitempty"`     // the newest version it was tried with
-	Args     []string      `json:"args,omitempty"`      // a person's own, after those of Start or Resume
-	Native   []string      `json:"native,omitempty"`    // where the program lies that the one found would only run; see Executable
-	Registry string        `json:"registry,omitempty"`  // a path template with {pid}: what a live client says of itself; see ReadRegistry
-	HeldOpen string        `json:"held_open,omitempty"` // an RE2 expression: of a file the client holds open, group 1 is the native id
-	Settle   time.Duration `json:"settle,omitempty"`    // how long it has to be idle at first before it is ready
-	LateID   bool          `json:"late_id,omitempty"`   // there is no native id before the first message
-	Recorded string        `json:"recorded,omitempty"`  // an RE2 template that a history with a conversation in it matches; "": any that is not empty
-	Signs    []Sign        `json:"signs,omitempty"`     // how its turns show where it does not announce them
-	Files    []File        `json:"files,omitempty"`     // written into the run directory for it before each start
+	Tried    string   `json:"tried,omitempty"`     // the newest version it was tried with
+	Args     []string `json:"args,omitempty"`      // a person's own, after those of Start or Resume
+	Native   []string `json:"native,omitempty"`    // where the program lies that the one found would only run; see Executable
+	Registry string   `json:"registry,omitempty"`  // a path template with {pid}: what a live client says of itself; see ReadRegistry
+	HeldOpen string   `json:"held_open,omitempty"` // an RE2 expression: of a file the client holds open, group 1 is the native id
+	// How long it has to be idle at first before it is ready, and how long when it takes
+	// up a conversation, where that is longer.
+	Settle        time.Duration `json:"settle,omitempty"`
+	SettleResumed time.Duration `json:"settle_resumed,omitempty"`
+
+	LateID   bool   `json:"late_id,omitempty"`  // there is no native id before the first message
+	Recorded string `json:"recorded,omitempty"` // an RE2 template that a history with a conversation in it matches; "": any that is not empty
+	Signs    []Sign `json:"signs,omitempty"`    // how its turns show where it does not announce them
+	Files    []File `json:"files,omitempty"`    // written into the run directory for it before each start
 }
 
 // What a Sign is looked for in.

@@ -18,6 +18,7 @@ type RegistryEntry struct {
 	NativeID   string `json:"sessionId"`
 	Status     string `json:"status"` // "idle", "busy", "waiting"; "" not yet
 	WaitingFor string `json:"waitingFor"`
+	Changed    int64  `json:"statusUpdatedAt"` // when Status last changed, in milliseconds since the epoch
 
 	PID   int    `json:"pid"`
 	Start string `json:"procStart"` // its kernel start time, in clock ticks
