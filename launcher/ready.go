@@ -74,6 +74,8 @@ func (r Readiness) phase(p provider.Provider, any bool) (session.Phase, string) 
 		return session.Running, session.NothingSaid
 	case r.Native.NativeID == "":
 		return session.Running, fmt.Sprintf("%s has not announced a native id", p.Name)
+	case r.Native.Recorded && p.ShowsReady() && !r.Super.Ready:
+		return session.Identified, fmt.Sprintf("%s has not taken the conversation up yet", p.Name)
 	case r.Native.Recorded:
 		return session.Resumable, ""
 	case r.Super.Prompt == manifest.PromptWaiting && r.Super.Ready:
@@ -88,6 +90,12 @@ func (r Readiness) phase(p provider.Provider, any bool) (session.Phase, string) 
 	return session.Identified, fmt.Sprintf("%s has not recorded the conversation yet", p.Name)
 }
 
+// Elsewhere reports whether the agent waits for another process that has the
+// conversation.
+func (r Readiness) Elsewhere(p provider.Provider) bool {
+	return r.Phase == session.Blocked && p.Elsewhere(r.Super.Turn.WaitingFor)
+}
+
 // Settled reports whether waiting for more is pointless: it is resumable, it ended,
 // or it is as far as it will get by itself.
 func (r Readiness) Settled(p provider.Provider) bool {
@@ -96,6 +104,8 @@ func (r Readiness) Settled(p provider.Provider) bool {
 		return true
 	case session.Ended: // how is written down, and no policy starts the next
 		return r.Super.Phase == manifest.PhaseEnded || clients.Check(r.Super.Process).Status != clients.Live
+	case session.Blocked: // by somebody who would have to be asked first
+		return r.Elsewhere(p)
 	case session.Running:
 		if !p.CanResume() {
 			return true

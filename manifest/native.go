@@ -3,6 +3,7 @@ package manifest
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"time"
 
 	"berth/internal/atomicfile"
@@ -26,6 +27,11 @@ type Native struct {
 type Superseded struct {
 	NativeID   string `json:"native_id"`
 	ObservedAt string `json:"observed_at"`
+}
+
+// Had reports whether the conversation has or had this id.
+func (n Native) Had(id string) bool {
+	return n.NativeID == id || slices.ContainsFunc(n.Superseded, func(s Superseded) bool { return s.NativeID == id })
 }
 
 // Native reads the native id; a run without one yields the zero value and no error.

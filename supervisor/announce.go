@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"berth/internal/point"
-	"berth/launcher"
 	"berth/manifest"
 )
 
@@ -158,17 +157,13 @@ func (s *loop) lookAtHistory() {
 	if s.native.NativeID == "" || s.native.Recorded {
 		return
 	}
-	path := s.native.HistoryPath // announced, else where the adapter says
-	if path == "" {
-		v := spec.Values()
-		v.NativeID = s.native.NativeID
-		var err error
-		path, err = spec.Provider.HistoryPath(v, func(name string) string { return launcher.Getenv(spec.Client.Env, name) })
-		if err != nil || path == "" {
-			return
-		}
+	path := ""
+	if announced := s.native.HistoryPath; announced == "" {
+		path = s.findHistory(s.native.NativeID) // where the adapter says
+	} else if st, err := os.Stat(announced); err == nil && st.Size() > 0 {
+		path = announced
 	}
-	if path := spec.Provider.FindHistory(path, s.native.NativeID); path != "" {
+	if path != "" {
 		s.warn(s.learn(manifest.Announcement{NativeID: s.native.NativeID, Recorded: true, HistoryPath: path, Source: "file", At: now}))
 	}
 }

@@ -91,34 +91,57 @@ func (s *loop) shown(on, text string) bool {
 	return false
 }
 
-// identify learns the native id from the one file the client holds open for it.
+// identify learns the native id from the files that the client holds open: at first from
+// the one that there is, later from one that was not there before and has a conversation
+// of the person's in it. A subagent's has none.
 func (s *loop) identify() {
 	c := s.client
 	if c.held == nil {
 		return
 	}
-	var id string
+	found := map[string]string{} // ids, and the histories of them
 	for _, path := range clients.OpenFiles(c.process.Process.PID) {
-		m := c.held.FindStringSubmatch(path)
-		switch {
-		case len(m) < 2 || m[1] == id:
-		case id == "":
-			id = m[1]
-		default:
-			return // which of them it is cannot be told
+		if m := c.held.FindStringSubmatch(path); len(m) > 1 && !s.native.Had(m[1]) {
+			found[m[1]] = ""
 		}
 	}
-	if id != "" {
-		s.warn(s.learn(manifest.Announcement{NativeID: id, Source: "lock", At: rfc3339(time.Now())}))
+	for id := range found {
+		if s.native.NativeID == "" {
+			continue
+		}
+		if found[id] = s.findHistory(id); found[id] == "" {
+			delete(found, id)
+		}
+	}
+	if len(found) != 1 {
+		return // which of them it is cannot be told
+	}
+	for id, history := range found {
+		s.warn(s.learn(manifest.Announcement{NativeID: id, Recorded: history != "", HistoryPath: history, Source: "lock", At: rfc3339(time.Now())}))
 	}
 }
+
+// findHistory is where the adapter says that the history of a conversation is; "" if
+// there is none.
+func (s *loop) findHistory(nativeID string) string {
+	v := s.spec.Values()
+	v.NativeID = nativeID
+	path, err := s.spec.Provider.HistoryPath(v, s.getenv)
+	if err != nil || path == "" {
+		return ""
+	}
+	return s.spec.Provider.FindHistory(path, nativeID)
+}
+
+// getenv is a variable of the client's.
+func (s *loop) getenv(name string) string { return launcher.Getenv(s.spec.Client.Env, name) }
 
 // watchRegistry reads what the client says of itself in its registry, whenever that
 // changes, until the client has ended.
 func (s *loop) watchRegistry(c *client) error {
 	v := s.spec.Values()
 	v.PID = strconv.Itoa(c.process.Process.PID)
-	path, err := s.spec.Provider.RegistryPath(v, func(name string) string { return launcher.Getenv(s.spec.Client.Env, name) })
+	path, err := s.spec.Provider.RegistryPath(v, s.getenv)
 	if err != nil || path == "" {
 		return err
 	}

@@ -25,6 +25,7 @@ type newOptions struct {
 	promptFile string
 	onTimeout  string
 	foreground bool
+	wait       bool
 }
 
 func newVerb() *verb {
@@ -44,6 +45,7 @@ func newVerb() *verb {
 			&cli.StringFlag{Name: "restart", Usage: "start it again when it ends by itself: `WHEN` is never (the default), on-failure or always", Value: manifest.RestartNever, Destination: &o.Restart},
 			&cli.DurationFlag{Name: "ready-timeout", Usage: "wait `TIME` (30s) for it to be resumable", Value: 30 * time.Second, Destination: &o.ReadyTimeout},
 			&cli.StringFlag{Name: "on-timeout", Usage: "`keep|kill` the agent when that has passed (keep)", Value: "keep", Destination: &o.onTimeout},
+			&cli.BoolFlag{Name: "wait", Usage: "wait until it has answered the opening request", Destination: &o.wait},
 			&cli.BoolFlag{Name: "foreground", Usage: "join it in this terminal at once", Destination: &o.foreground},
 			jsonFlag(),
 		},
@@ -78,6 +80,12 @@ func runNew(ctx context.Context, env *Env, o newOptions) error {
 	if o.Request, err = request(env, o.promptFile); err != nil {
 		return err
 	}
+	if o.wait && len(o.Request) == 0 {
+		return session.Errorf(session.Usage, "--wait waits for the answer to an opening request, and there is none").WithHint(`berth new %s --wait -- "what to do"`, o.Provider)
+	}
+	if o.wait && o.foreground {
+		return session.Errorf(session.Usage, "--foreground shows the agent; there is nothing to --wait for").WithHint("leave one of them out")
+	}
 	o.Size, o.NoTmux = terminalSize(env), o.foreground
 	return withHome(ctx, env, "new", func(c *control.Control) error {
 		id, err := c.Create(ctx, o.NewOptions)
@@ -91,6 +99,11 @@ func runNew(ctx context.Context, env *Env, o newOptions) error {
 		r, err := c.AwaitReady(ctx, id, o.ReadyTimeout, o.Kill)
 		if r.ID == "" {
 			return err
+		}
+		if err == nil && o.wait {
+			elapsed := r.ElapsedMS
+			r, err = c.Wait(ctx, id, control.ForAnswer)
+			r.ElapsedMS = elapsed
 		}
 		if perr := printStarted(env, r, err == nil); perr != nil {
 			return perr

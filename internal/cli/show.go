@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -54,11 +55,15 @@ func printRecord(env *Env, r session.Record) error {
 	}
 	line("phase", "%s", phase)
 	if r.Turn != nil && r.Turn.State != "unknown" {
-		line("turn", "%s (says the %s)", r.Turn.State, r.Turn.Source)
+		since, _ := time.Parse(time.RFC3339Nano, r.Turn.Since) // one that cannot be read is not told
+		line("turn", "%s (says its %s, %s ago)", r.Turn.State, r.Turn.Source, ago(time.Now(), since))
 	}
 	line("run", "%s", r.Run)
 	if r.NativeID != nil {
 		line("native id", "%s", *r.NativeID)
+	}
+	for _, id := range r.FormerIDs {
+		line("formerly", "%s", id)
 	}
 	if r.Client != nil {
 		line("client", "pid %d", r.Client.PID)

@@ -79,6 +79,19 @@ func (c *Control) sameIdentity(t target, agent provider.Provider, m manifest.Man
 	return nil
 }
 
+// stillThere refuses to resume a conversation whose history, which was seen, has gone: the
+// agent would say so at best, and begin another at worst.
+func stillThere(t target, n manifest.Native) error {
+	if !n.Recorded || n.HistoryPath == "" {
+		return nil
+	}
+	if _, err := os.Stat(n.HistoryPath); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return session.Errorf(session.Refused, "session %s cannot be resumed: the history of its conversation is gone (%s)", t.ID, n.HistoryPath).
+		WithHint("put it back, or start a new conversation: berth restart --fresh %s", t.ID)
+}
+
 // passing are the beginnings of variables that come and go with a login or a
 // terminal and that no agent misses.
 var passing = []string{"SSH_", "XDG_", "DBUS_", "DISPLAY", "WAYLAND_", "INVOCATION_ID", "JOURNAL_STREAM", "SHLVL", "OLDPWD", "_", "LS_COLORS", "LESS", "MAIL", "LINES", "COLUMNS", "BERTH"}

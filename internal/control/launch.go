@@ -179,6 +179,9 @@ func (c *Control) prepare(ctx context.Context, t target, r launcher.Readiness, h
 		if err := c.sameIdentity(t, agent, m); err != nil {
 			return none, t, err
 		}
+		if err := stillThere(t, r.Native); err != nil {
+			return none, t, err
+		}
 		c.tellMissing(t, m)
 	}
 	if agent.NativeID == provider.NativeChosen && spec.NativeID == "" {

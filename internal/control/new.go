@@ -162,6 +162,9 @@ func (c *Control) AwaitReady(ctx context.Context, ref string, d time.Duration, k
 			c.removePane(ctx, t) // it would show what is told here
 		}
 		return rec, c.endedEarly(t, r)
+	case r.Elsewhere(t.agent):
+		return rec, session.Errorf(session.Refused, "the conversation of session %s is open in another %s, which berth did not start; the session waits for its end", t.ID, t.Provider).
+			WithHint("end that one, then: berth restart %s", t.ID)
 	case r.Settled(t.agent):
 		return rec, nil
 	}

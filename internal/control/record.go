@@ -75,7 +75,7 @@ func (c *Control) record(t target) session.Record {
 		Workspace:      session.Workspace{HomeID: c.Home.ID},
 		FlowMembership: session.FlowMembership{Kind: "independent"},
 		Detail:         t.Provider, Provider: t.Provider, Cwd: t.Cwd, ReadySummary: t.ReadySummary,
-		TerminalIDs: []string{}, Run: t.CurrentRun, Hosts: []session.Host{},
+		FormerIDs: []string{}, TerminalIDs: []string{}, Run: t.CurrentRun, Hosts: []session.Host{},
 		CreatedAt: t.CreatedAt.UTC().Format(time.RFC3339Nano),
 	}
 	if t.Model != "" {
@@ -114,6 +114,9 @@ func (c *Control) record(t target) session.Record {
 func (c *Control) evidence(r *session.Record, t target, l launcher.Readiness, e *session.Evidence, s *session.Situation) {
 	r.Phase, r.Resumable = l.Phase, l.Resumable()
 	r.Reason, r.NativeID = text(l.Reason), text(l.Native.NativeID)
+	for _, former := range l.Native.Superseded {
+		r.FormerIDs = append(r.FormerIDs, former.NativeID)
+	}
 	worktree, err := t.dir.Worktree()
 	if err != nil { // nobody knows how to resume it
 		s.Unknown = err.Error()

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 
@@ -99,6 +100,9 @@ func (c *Control) mayRestart(ctx context.Context, t target, fresh bool) error {
 	case !fresh && n.NativeID != "":
 		if err := c.sameIdentity(t, agent, m); err != nil {
 			return err
+		}
+		if err := stillThere(t, n); err != nil {
+			return fmt.Errorf("%w; nothing was stopped", err)
 		}
 	}
 	return c.executable(t, agent, n.NativeID)

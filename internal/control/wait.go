@@ -21,7 +21,10 @@ const (
 	ForExit      = "exit"      // no client lives, and no policy starts the next
 )
 
-// WaitFor are they all.
+// ForAnswer is that a turn has ended, and the agent takes a message.
+const ForAnswer = "done with its first turn"
+
+// WaitFor are those a person can name.
 var WaitFor = []string{ForResumable, ForIdle, ForAttention, ForExit}
 
 // Wait waits until the session is so, or ctx ends: that error is of class TimedOut when
@@ -102,7 +105,7 @@ func is(t target, r launcher.Readiness, what string) (bool, error) {
 		return false, session.Errorf(session.Refused, "session %s cannot be waited for: provider %s does not tell when it is idle", t.ID, t.Provider).
 			WithHint("berth capture %s", t.ID)
 	}
-	return r.Life.Status == clients.Live && r.Super.Ready && turn.State == manifest.TurnIdle, nil
+	return r.Life.Status == clients.Live && r.Super.Ready && turn.State == manifest.TurnIdle && (what != ForAnswer || turn.Ended > 0), nil
 }
 
 // over is the error of a wait for a client that has ended, if it has.

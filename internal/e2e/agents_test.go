@@ -359,3 +359,66 @@ func TestAgentsBlocked(t *testing.T) {
 		}
 	})
 }
+
+// An id that changes inside the process is the one that is resumed; the former is told.
+func TestAgentsClear(t *testing.T) {
+	t.Parallel()
+	withAgents(t, func(t *testing.T, w *world, name string, model *fakemodel.Server) {
+		clear := map[string]string{"claude": "/clear", "codex": "/new", "opencode": "/new"}[name]
+		if clear == "" {
+			return // gemini's id is that of its process
+		}
+		r := w.run("new", name, "--json", "--wait", "--ready-timeout", agentPatience, "--", "first message").want(0).record()
+		x := w.open("open", r.ID)
+		w.eventually("joined", func() bool { h := w.show(r.ID).HeldBy; return h != nil && *h == session.HeldByTerminal })
+		from := len(x.all())
+		x.typeIn(clear)
+		x.gets(from, clear)
+		x.typeIn("\r")
+		if name == "claude" {
+			w.eventually("another id", func() bool { now := w.show(r.ID); return now.NativeID != nil && *now.NativeID != *r.NativeID })
+		} else {
+			w.eventually("a new screen", func() bool { return !strings.Contains(w.run("capture", r.ID).out, "FAKE-REPLY") })
+		}
+		x.typeIn("\x1c")
+		x.wait()
+		w.says(r.ID, "second message")
+		w.eventually("resumable under another id", func() bool {
+			now := w.show(r.ID)
+			return now.Resumable && *now.NativeID != *r.NativeID && slices.Contains(now.FormerIDs, *r.NativeID)
+		})
+		w.run("restart", r.ID, "--ready-timeout", agentPatience).want(0)
+		w.idle(r.ID)
+		w.says(r.ID, "third message")
+		if said := heardBy(t, model, "third message"); !slices.Equal(said, []string{"second", "third"}) {
+			t.Errorf("the model is sent %v", said)
+		}
+	})
+}
+
+// A conversation that is open somewhere else blocks: what is typed there would be taken
+// for keys.
+func TestCodexHeldElsewhere(t *testing.T) {
+	t.Parallel()
+	withAgents(t, func(t *testing.T, w *world, name string, model *fakemodel.Server) {
+		if name != "codex" {
+			return
+		}
+		r := w.run("new", name, "--json", "--wait", "--", "first message").want(0).record()
+		w.run("stop", r.ID).want(0)
+		elsewhere := exec.Command("/bin/sh", "-c", "exec codex resume $ID --disable daemon_auto_start")
+		elsewhere.Env, elsewhere.Dir = append(slices.Clone(w.env), "ID="+*r.NativeID), w.cwd
+		other := startTTY(t, elsewhere)
+		other.waitFor("first message")
+		w.run("restart", r.ID, "--ready-timeout", "20s").want(4).says("is open in another codex", "berth restart "+r.ID)
+		w.run("send", r.ID, "fork it").want(4).says("is blocked")
+		other.typeIn("\x03")
+		other.wait()
+		w.run("restart", r.ID).want(0)
+		w.idle(r.ID)
+		w.says(r.ID, "second message")
+		if now := w.show(r.ID); *now.NativeID != *r.NativeID {
+			t.Errorf("it forked: %+v", now)
+		}
+	})
+}

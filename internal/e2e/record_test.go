@@ -23,7 +23,7 @@ const recordGolden = "../../testdata/formats/record.json"
 var recordKeys = []string{
 	"id", "kind", "primary_scope", "attention", "task_ids", "workspace", "interactive", "work", "wave_id", "work_path", "actions",
 	"title", "title_source", "flow_membership", "detail", "provider", "cwd", "state", "ready_summary", "open_argv", "terminal_ids",
-	"run", "phase", "resumable", "reason", "native_id", "held_by", "turn",
+	"run", "phase", "resumable", "reason", "native_id", "former_native_ids", "held_by", "turn",
 	"client", "hosts", "tmux", "supervisor", "last_end", "created_at", "elapsed_ms",
 }
 
@@ -59,7 +59,7 @@ func TestRecordIsPinned(t *testing.T) {
 	for _, v := range []struct{ is, golden string }{
 		{`"(pid|start)": \d+`, `"$1": 4242`}, {`"(since|created_at)": "[^"]+"`, `"$1": "2026-11-30T20:22:32.123456789Z"`},
 		{`"tty": "[^"]+"`, `"tty": "/dev/pts/3"`}, {`"attach": "\S*tmux `, `"attach": "/usr/bin/tmux `},
-		{`"state": "(idle|busy)"`, `"state": "idle"`}, // how far the demo has come with its answer
+		{`"state": "(idle|busy)"`, `"state": "idle"`}, {`"attention": (null|"reply")`, `"attention": "reply"`}, // how far the demo has come with its answer
 	} {
 		got = regexp.MustCompile(v.is).ReplaceAll(got, []byte(v.golden))
 	}

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -104,5 +105,42 @@ func TestAttention(t *testing.T) {
 	w.run("complete", r.ID).want(0)
 	if now := w.show(r.ID); now.Attention != nil {
 		t.Errorf("completed: %+v", now)
+	}
+}
+
+// new --wait returns when the opening request is answered.
+func TestNewWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.run("new", "demo", "--wait", "--json", "--", "hello").want(0).record()
+	if r.Turn == nil || r.Turn.State != manifest.TurnIdle || r.Attention == nil || r.ElapsedMS == nil {
+		t.Errorf("%+v", r)
+	}
+	if shown := w.run("capture", r.ID).out; !strings.Contains(shown, "You said: hello") {
+		t.Errorf("it has not answered:\n%s", shown)
+	}
+	w.run("new", "demo", "--wait").want(2).says("there is none")
+	w.config("[provider.mute]\nstart = [\"/bin/cat\"]\n")
+	w.run("new", "mute", "--wait", "--", "hello").want(4).says("does not tell when it is idle")
+}
+
+// A conversation whose history has gone is not resumed, nor begun anew by itself.
+func TestHistoryGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.newDemo("hello")
+	n, err := manifest.Dir(w.runDir(r)).Native()
+	must(t, err)
+	must(t, os.Rename(n.HistoryPath, n.HistoryPath+".away"))
+	w.run("restart", r.ID).want(4).says(n.HistoryPath, "nothing was stopped", "berth restart --fresh "+r.ID)
+	if now := w.show(r.ID); now.Client == nil || now.Client.PID != r.Client.PID {
+		t.Fatalf("stopped: %+v", now)
+	}
+	w.run("stop", r.ID).want(0)
+	w.run("restart", r.ID).want(4).says("is gone")
+	must(t, os.Rename(n.HistoryPath+".away", n.HistoryPath))
+	w.run("restart", r.ID).want(0)
+	if now := w.show(r.ID); *now.NativeID != *r.NativeID {
+		t.Errorf("another conversation: %+v", now)
 	}
 }

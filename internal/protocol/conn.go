@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -120,18 +121,27 @@ func ReadFrame(r io.Reader) (Type, []byte, error) {
 	return Type(head[0]), payload, nil
 }
 
-// Listen makes the socket at path, mode 0600, and removes a stale one first: the
-// caller holds the life lock, so nobody else can be listening there.
+// Listen makes the socket at path, mode 0600, in place of a stale one: the caller
+// holds the life lock, so nobody else can be listening there. Whoever finds it there
+// is heard: it gets its name, as long as the other it has first, when it listens.
 func Listen(path string) (*net.UnixListener, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	first := filepath.Join(filepath.Dir(path), "~"+filepath.Base(path)[1:])
+	if err := os.Remove(first); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("cannot make socket: %w", err)
 	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: first, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("cannot make socket: %w", err)
 	}
 	l.SetUnlinkOnClose(false) // by the time of close another may have made its own there
-	return l, os.Chmod(path, 0o600)
+	if err = os.Chmod(first, 0o600); err == nil {
+		err = os.Rename(first, path)
+	}
+	if err != nil {
+		l.Close() //nolint:errcheck // it never got its name
+		return nil, fmt.Errorf("cannot make socket: %w", err)
+	}
+	return l, nil
 }
 
 // Dial connects to the supervisor listening at path, if that process is ours.

@@ -62,6 +62,7 @@ func codex() Provider {
 		NativeID: NativeAnnounced,
 		HeldOpen: `/thread-writer-locks/([0-9a-f-]{36})\.lock$`,
 		History:  home + "/sessions/*/*/*/rollout-*-{native_id}.jsonl",
+		Recorded: `"thread_source":\s*"user"`, // not a subagent's
 		Ready:    ReadyAnnounced,
 		Prompt:   PromptSend,
 		Identity: []string{"CODEX_HOME"},
@@ -69,7 +70,7 @@ func codex() Provider {
 			{On: OnStatus, Match: `^state=(idle|done)\b`, Turn: "idle", Ready: true},
 			{On: OnStatus, Match: `^state=working\b`, Turn: "busy"},
 			{On: OnStatus, Match: `^state=blocked\b`, Turn: "waiting", For: "an approval"},
-			{On: OnScreen, Match: `This conversation is open in another app`, Turn: "blocked", For: "another codex with this conversation to end"},
+			{On: OnScreen, Match: `This conversation is open in another app`, Turn: "blocked", For: "another codex with this conversation to end", Elsewhere: true},
 			{On: OnScreen, Match: `Sign in with ChatGPT`, Turn: "blocked", For: "a login"},
 			{On: OnScreen, Match: `Trust this folder\?|Do you trust`, Turn: "blocked", For: "trust in the directory"},
 			{On: OnScreen, Match: `Hooks need review`, Turn: "blocked", For: "a review of its hooks"},

@@ -90,7 +90,18 @@ type Sign struct {
 	Turn  string // a turn state of package manifest
 	For   string // what it waits for
 	Ready bool   // it takes input then
+
+	Elsewhere bool // it waits for another process that has the conversation
 }
+
+// Elsewhere reports whether what the agent waits for is another process that has the
+// conversation.
+func (p Provider) Elsewhere(waitingFor string) bool {
+	return slices.ContainsFunc(p.Signs, func(s Sign) bool { return s.Elsewhere && s.For == waitingFor })
+}
+
+// ShowsReady reports whether it is seen by itself when the agent takes input.
+func (p Provider) ShowsReady() bool { return p.Registry != "" || len(p.Signs) > 0 }
 
 // File is a file that an agent is told of by a variable.
 type File struct {

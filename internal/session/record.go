@@ -26,13 +26,14 @@ type Record struct {
 	OpenArgv       []string       `json:"open_argv"`
 	TerminalIDs    []string       `json:"terminal_ids"`
 
-	Run       string  `json:"run"`
-	Phase     Phase   `json:"phase"`
-	Resumable bool    `json:"resumable"`
-	Reason    *string `json:"reason"` // what is missing to be resumable
-	NativeID  *string `json:"native_id"`
-	HeldBy    *string `json:"held_by"`
-	Turn      *Turn   `json:"turn"`
+	Run       string   `json:"run"`
+	Phase     Phase    `json:"phase"`
+	Resumable bool     `json:"resumable"`
+	Reason    *string  `json:"reason"` // what is missing to be resumable
+	NativeID  *string  `json:"native_id"`
+	FormerIDs []string `json:"former_native_ids"` // what it was before, oldest first
+	HeldBy    *string  `json:"held_by"`
+	Turn      *Turn    `json:"turn"`
 
 	Client     *Process `json:"client"` // the live client
 	Hosts      []Host   `json:"hosts"`
