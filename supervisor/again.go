@@ -86,7 +86,11 @@ func (s *loop) restart() {
 	if sent, err := s.dir.PromptSent(); err != nil || sent {
 		s.spec.Prompt = nil
 	}
-	err := s.spec.Continue(s.native)
+	var err error
+	if !s.sameAgain {
+		err = s.spec.Continue(s.native)
+	}
+	s.sameAgain = false
 	if err == nil {
 		err = s.spec.Fill()
 	}

@@ -107,10 +107,16 @@ func (s *loop) settles(a manifest.Announcement) bool {
 		return false
 	}
 	c.settling = s.after(settle, func() {
-		if s.client == c && !c.ready && c.settling != nil {
-			c.settled = true
-			s.merge(a)
+		if s.client != c || c.ready || c.settling == nil {
+			return
 		}
+		c.settling = nil
+		if sign, ok := s.dialog(); ok { // idle, it says, and asks
+			s.merge(sign.announcement())
+			return
+		}
+		c.settled = true
+		s.merge(a)
 	})
 	return true
 }
@@ -187,6 +193,7 @@ func firstLine(path string) string {
 // becomeReady notes that the agent takes input, and sends what waits for it.
 func (s *loop) becomeReady() {
 	s.client.ready = true
+	s.startFailures = 0
 	s.event("ready", nil)
 	s.raiseAll()
 	s.sendPrompt()

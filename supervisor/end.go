@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -139,7 +140,12 @@ func (s *loop) settle() {
 	}
 	c.pty.close()
 	follows, wait := e != nil && e.next && s.wanted(), time.Duration(0)
-	if e == nil {
+	switch {
+	case e != nil:
+	case end.Outcome == clients.Failed && s.startFailed(c):
+		s.event("start failed, and is tried again", map[string]any{"time": s.startFailures})
+		s.sameAgain, wait, follows = true, startAgainAfter, true
+	default:
 		s.restarts, wait, follows = next(s.restarts, end.Outcome, time.Since(c.started), time.Now())
 	}
 	s.dismiss(s.closing())
@@ -160,6 +166,29 @@ func (s *loop) settle() {
 		s.setPhase(manifest.PhaseEnded)
 		s.done = true
 	}
+}
+
+// startAgainAfter is how soon a start that failed for nothing is tried again, and
+// startTries how often.
+const (
+	startAgainAfter = 500 * time.Millisecond
+	startTries      = 3
+)
+
+// startFailed reports whether the client ended before it took any input, for a reason
+// that is known to pass.
+func (s *loop) startFailed(c *client) bool {
+	expr := s.spec.Provider.StartFails
+	if c.ready || expr == "" || s.startFailures+1 >= startTries {
+		return false
+	}
+	re, err := regexp.Compile(expr)
+	s.warn(err)
+	if err != nil || !re.Match(c.tail.Bytes()) {
+		return false
+	}
+	s.startFailures++
+	return true
 }
 
 // wanted reports whether the last word on the session is that its client should

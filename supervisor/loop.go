@@ -33,26 +33,29 @@ type loop struct {
 	wake   chan struct{} // a host has room again
 	gone   chan struct{} // closed when run returns: whoever waits to bring something stops
 
-	phase      string
-	phaseSince time.Time
-	native     manifest.Native
-	gate       *launcher.Client // of the first client, up already; nil once it is used
-	client     *client          // nil before the first
-	hosts      []*host
-	keyboard   *host             // who types; nil: nobody
-	coming     *handover         // the keyboard on its way
-	landing    []func()          // who waits for the client's output to be between sequences
-	drawing    *drawing          // a picture on its way: the client's output waits
-	paste      screen.Input      // what the holder types, for whether a paste is open
-	borrowers  []*host           // terminals that wait for the tmux host to say whether it is watched
-	dismissed  []*host           // those who waited for the last client, and were turned away
-	asked      *query            // what the holder's terminal was asked
-	queries    []screen.Query    // what waits behind it
-	fences     []*fence          // commands that wait for the tmux pane to be drawn
-	ending     *ending           // nil unless the client is being ended
-	lastSeq    int               // the last request looked at
-	restarts   manifest.Restarts // the policy, with its counters
-	lost       bool              // the run directory is gone
+	phase         string
+	phaseSince    time.Time
+	native        manifest.Native
+	gate          *launcher.Client // of the first client, up already; nil once it is used
+	client        *client          // nil before the first
+	hosts         []*host
+	keyboard      *host          // who types; nil: nobody
+	coming        *handover      // the keyboard on its way
+	landing       []func()       // who waits for the client's output to be between sequences
+	drawing       *drawing       // a picture on its way: the client's output waits
+	paste         screen.Input   // what the holder types, for whether a paste is open
+	borrowers     []*host        // terminals that wait for the tmux host to say whether it is watched
+	dismissed     []*host        // those who waited for the last client, and were turned away
+	asked         *query         // what the holder's terminal was asked
+	queries       []screen.Query // what waits behind it
+	fences        []*fence       // commands that wait for the tmux pane to be drawn
+	startFailures int            // how often in a row a start failed for nothing
+	sameAgain     bool           // the next client is started as the last was, not to resume
+
+	ending   *ending           // nil unless the client is being ended
+	lastSeq  int               // the last request looked at
+	restarts manifest.Restarts // the policy, with its counters
+	lost     bool              // the run directory is gone
 
 	terminalIn atomic.Pointer[ptyIO] // the client's, for those who type
 

@@ -68,15 +68,25 @@ func (s *loop) asks() bool {
 	case c.worked:
 		return false
 	}
+	sign, ok := s.dialog()
+	if ok {
+		sign.Turn = manifest.TurnWaiting // it has been ready
+		s.merge(sign.announcement())
+	}
+	return ok
+}
+
+// dialog is the sign of a dialog on the screen.
+func (s *loop) dialog() (sign, bool) {
+	c := s.client
 	for _, line := range screen.Text(c.tail.Bytes(), c.size.Cols, c.size.Rows) {
 		for _, sign := range c.signs {
 			if sign.On == provider.OnScreen && sign.Turn == manifest.TurnBlocked && sign.match.MatchString(line) {
-				s.merge(manifest.Announcement{Turn: manifest.TurnWaiting, WaitingFor: sign.For, Source: provider.OnScreen, At: rfc3339(time.Now())})
-				return true
+				return sign, true
 			}
 		}
 	}
-	return false
+	return sign{}, false
 }
 
 // prove ends a submission that is proven, or cannot be, and looks again later at any

@@ -24,6 +24,11 @@ type sign struct {
 	match *regexp.Regexp
 }
 
+// announcement is what the sign says.
+func (s sign) announcement() manifest.Announcement {
+	return manifest.Announcement{Turn: s.Turn, WaitingFor: s.For, Ready: s.Ready, Source: s.On, At: rfc3339(time.Now())}
+}
+
 func compile(signs []provider.Sign) ([]sign, error) {
 	var out []sign
 	for _, p := range signs {
@@ -71,6 +76,8 @@ func (s *loop) glance() {
 	}
 	if c.turn.State == manifest.TurnBlocked { // it was answered
 		s.merge(manifest.Announcement{Turn: manifest.TurnBusy, Source: provider.OnScreen, At: rfc3339(time.Now())})
+		s.shown(provider.OnTitle, c.title)
+		s.shown(provider.OnStatus, c.status)
 	}
 }
 
@@ -81,10 +88,7 @@ func (s *loop) shown(on, text string) bool {
 			if sign.Turn == manifest.TurnIdle && !sign.Ready && !s.client.ready {
 				return true // idle, and not there yet
 			}
-			s.merge(manifest.Announcement{
-				Turn: sign.Turn, WaitingFor: sign.For, Ready: sign.Ready,
-				Source: on, At: rfc3339(time.Now()),
-			})
+			s.merge(sign.announcement())
 			return true
 		}
 	}

@@ -185,3 +185,42 @@ func TestNextClientCannotStart(t *testing.T) {
 		t.Errorf("with its program back: %+v", now)
 	}
 }
+
+// A start that fails for a reason that is known to pass is tried again, as it was, and
+// not for ever; the opening request is sent once.
+func TestStartFailsForNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		failures string
+		code     int
+	}{{"1", 0}, {"9", 1}} {
+		w := newWorld(t)
+		// A codex that fails so many times as the file says, and is a shell then.
+		program := filepath.Join(filepath.Dir(w.home), "codex")
+		must(t, os.WriteFile(program, []byte(`#!/bin/sh
+n=$(cat "$0.left")
+[ "$n" = 0 ] || { echo $((n - 1)) >"$0.left"; echo "Error: timed out discarding buffered terminal input"; exit 1; }
+printf '\033]7501;state=idle:app=codex\007'
+mkdir -p "$HOME/.codex/thread-writer-locks"
+exec 9>"$HOME/.codex/thread-writer-locks/11111111-1111-4111-8111-111111111111.lock"
+while read -r line; do
+	mkdir -p "$HOME/.codex/sessions/2026/12/01"
+	echo '{"thread_source": "user"}' "$line" >>"$HOME/.codex/sessions/2026/12/01/rollout-x-11111111-1111-4111-8111-111111111111.jsonl"
+	printf '\033]7501;state=working:app=codex\007'
+done
+`), 0o700))
+		must(t, os.WriteFile(program+".left", []byte(c.failures+"\n"), 0o600))
+		w.env = append(w.env, "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))
+		r := w.run("new", "codex", "--json", "--", "hello").want(c.code).record()
+		if c.code != 0 {
+			if left, _ := os.ReadFile(program + ".left"); strings.TrimSpace(string(left)) != "6" {
+				t.Errorf("tried until %s are left of 9, want 6", left)
+			}
+			continue
+		}
+		history, err := os.ReadFile(filepath.Dir(w.home) + "/.codex/sessions/2026/12/01/rollout-x-11111111-1111-4111-8111-111111111111.jsonl")
+		if err != nil || strings.Count(string(history), "hello") != 1 || r.NativeID == nil {
+			t.Errorf("%v: %s\n%+v", err, history, r)
+		}
+	}
+}

@@ -62,10 +62,13 @@ func codex() Provider {
 		NativeID: NativeAnnounced,
 		HeldOpen: `/thread-writer-locks/([0-9a-f-]{36})\.lock$`,
 		History:  home + "/sessions/*/*/*/rollout-*-{native_id}.jsonl",
-		Recorded: `"thread_source":\s*"user"`, // not a subagent's
-		Ready:    ReadyAnnounced,
-		Prompt:   PromptSend,
-		Identity: []string{"CODEX_HOME"},
+		// Seen once in some 30 starts, on a machine with more to do than it could.
+		StartFails: `timed out discarding buffered terminal input`,
+		Settle:     300 * time.Millisecond,      // it says idle before it says that another has the conversation
+		Recorded:   `"thread_source":\s*"user"`, // not a subagent's
+		Ready:      ReadyAnnounced,
+		Prompt:     PromptSend,
+		Identity:   []string{"CODEX_HOME"},
 		Signs: []Sign{
 			{On: OnStatus, Match: `^state=(idle|done)\b`, Turn: "idle", Ready: true},
 			{On: OnStatus, Match: `^state=working\b`, Turn: "busy"},

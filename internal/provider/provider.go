@@ -73,7 +73,10 @@ type Provider struct {
 	LateID   bool   `json:"late_id,omitempty"`  // there is no native id before the first message
 	Recorded string `json:"recorded,omitempty"` // an RE2 template that a history with a conversation in it matches; "": any that is not empty
 	Signs    []Sign `json:"signs,omitempty"`    // how its turns show where it does not announce them
-	Files    []File `json:"files,omitempty"`    // written into the run directory for it before each start
+	// StartFails is an RE2 expression: of the output of a start that failed for a reason that
+	// passes, before anything was said. It is tried again, twice.
+	StartFails string `json:"start_fails,omitempty"`
+	Files      []File `json:"files,omitempty"` // written into the run directory for it before each start
 }
 
 // What a Sign is looked for in.
