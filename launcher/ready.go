@@ -127,20 +127,34 @@ func (r Readiness) unproven(p provider.Provider) time.Duration {
 }
 
 // AwaitResumable waits until the readiness of a run is settled or ctx ends, and
-// returns the last one seen. Files and the client's own end wake it.
+// returns the last one seen.
 func AwaitResumable(ctx context.Context, d manifest.Dir, p provider.Provider) (Readiness, error) {
+	return Await(ctx, d, p, func(r Readiness) (bool, time.Duration, error) {
+		wait := r.unproven(p)
+		return r.Settled(p) && wait <= 0, wait, nil
+	})
+}
+
+// Await looks at a run until enough says that it has seen enough, or ctx ends, and returns
+// the last look. Files and the client's own end wake it, and so does the time that enough
+// asks for; zero or less is none.
+func Await(ctx context.Context, d manifest.Dir, p provider.Provider, enough func(Readiness) (bool, time.Duration, error)) (Readiness, error) {
 	w := manifest.Watch(string(d))
 	defer w.Close()
 	var ended <-chan struct{}
 	var held clients.Identity
 	for {
 		r, err := Look(d, p)
-		var proven <-chan time.Time
-		switch wait := r.unproven(p); {
-		case err != nil || r.Settled(p) && wait <= 0:
+		if err != nil {
 			return r, err
-		case r.Settled(p):
-			proven = time.After(wait)
+		}
+		done, again, err := enough(r)
+		if done || err != nil {
+			return r, err
+		}
+		var due <-chan time.Time
+		if again > 0 {
+			due = time.After(again)
 		}
 		if id := r.Client.Receipt.Process; id != held && r.Life.Status == clients.Live {
 			if h, err := clients.Open(id); err == nil {
@@ -152,7 +166,7 @@ func AwaitResumable(ctx context.Context, d manifest.Dir, p provider.Provider) (R
 		case <-ctx.Done():
 			return r, nil
 		case <-w.C:
-		case <-proven:
+		case <-due:
 		case <-ended:
 			ended = nil // the end's record follows, and wakes us
 		}

@@ -37,7 +37,21 @@ func (s *loop) submit(text []byte, typed func(), done func(proven bool)) {
 	c, keys := s.client, s.spec.Provider.Submit
 	sub := &submission{again: keys.Again, done: done}
 	c.submission = sub
-	c.pty.typeIn(typing{data: screen.Paste(text, c.scanner.Modes().BracketedPaste), then: func() {
+	paste := typing{data: screen.Paste(text, c.scanner.Modes().BracketedPaste)}
+	off := typing{data: []byte(keys.Keys), then: func() {
+		go s.post(func() {
+			sub.typed, sub.began = true, time.Now()
+			s.typed(sub.keys)
+			typed()
+			s.prove(c, sub)
+		})
+	}}
+	if keys.Delay == 0 && len(c.signs) == 0 { // nothing to wait for, nor to look at
+		c.pty.typeIn(paste)
+		c.pty.typeIn(off)
+		return
+	}
+	paste.then = func() {
 		s.after(keys.Delay, func() {
 			if s.client != c || c.state != nil || s.asks() { // what sends a message off would answer a dialog
 				s.event("message not sent off", map[string]any{"turn": c.turn.State, "waiting_for": c.turn.WaitingFor})
@@ -46,16 +60,10 @@ func (s *loop) submit(text []byte, typed func(), done func(proven bool)) {
 				done(false)
 				return
 			}
-			c.pty.typeIn(typing{data: []byte(keys.Keys), then: func() {
-				go s.post(func() {
-					sub.typed, sub.began = true, time.Now()
-					s.typed(sub.keys)
-					typed()
-					s.prove(c, sub)
-				})
-			}})
+			c.pty.typeIn(off)
 		})
-	}})
+	}
+	c.pty.typeIn(paste)
 }
 
 // asks reports whether the agent says that it asks something, or, before its first turn,

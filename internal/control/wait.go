@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/clients"
 	"berth/internal/session"
@@ -41,35 +42,18 @@ func (c *Control) Wait(ctx context.Context, ref, what string) (session.Record, e
 }
 
 func (c *Control) wait(ctx context.Context, t target, what string) error {
-	w := manifest.Watch(string(t.dir))
-	defer w.Close()
-	var ended <-chan struct{}
-	var held clients.Identity
-	for {
-		r, err := launcher.Look(t.dir, t.agent)
-		if err != nil {
-			return err
-		}
-		if so, err := is(t, r, what); so || err != nil {
-			return err
-		}
-		if id := r.Client.Receipt.Process; id != held && r.Life.Status == clients.Live {
-			if h, err := clients.Open(id); err == nil {
-				defer h.Close()
-				ended, held = h.Done(), id
-			}
-		}
-		select {
-		case <-ctx.Done():
-			if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-				return context.Cause(ctx)
-			}
-			return session.Errorf(session.TimedOut, "session %s is not %s yet: %s", t.ID, what, standing(r)).WithHint("berth show %s", t.ID)
-		case <-w.C:
-		case <-ended:
-			ended = nil // the end's record follows, and wakes us
-		}
+	so := false
+	r, err := launcher.Await(ctx, t.dir, t.agent, func(r launcher.Readiness) (_ bool, _ time.Duration, err error) {
+		so, err = is(t, r, what)
+		return so, 0, err
+	})
+	switch {
+	case so || err != nil:
+		return err
+	case !errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return context.Cause(ctx)
 	}
+	return session.Errorf(session.TimedOut, "session %s is not %s yet: %s", t.ID, what, standing(r)).WithHint("berth show %s", t.ID)
 }
 
 // standing is how far a client has come, in words.

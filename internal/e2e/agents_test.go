@@ -29,13 +29,15 @@ var agentsPath = sync.OnceValues(func() (string, error) {
 	return strings.TrimSpace(string(out)), nil
 })
 
-// realAgents are the agents, and how each is told where its model is, that its first
-// questions are answered, and whether it has to ask before it runs a command.
-var realAgents = []struct {
+// realAgent is an agent, and how it is told where its model is, that its first questions
+// are answered, and whether it has to ask before it runs a command.
+type realAgent struct {
 	name   string
 	settle func(w *world, url string, ask bool) (env []string)
 	dialog bool // it asks something at its first start
-}{
+}
+
+var realAgents = []realAgent{
 	{"claude", settleClaude, true},
 	{"codex", settleCodex, true},
 	{"gemini", settleGemini, true},
@@ -150,7 +152,7 @@ func private(t *testing.T) string {
 
 // withAgents runs f in a world of its own for each agent, which is started from inside
 // other agents, as far as its environment tells.
-func withAgents(t *testing.T, f func(t *testing.T, w *world, name string, model *fakemodel.Server)) {
+func withAgents(t *testing.T, f func(t *testing.T, w *world, a realAgent, model *fakemodel.Server)) {
 	path, err := agentsPath()
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +170,7 @@ func withAgents(t *testing.T, f func(t *testing.T, w *world, name string, model 
 					w.tellScreens()
 				}
 			})
-			f(t, w, a.name, model)
+			f(t, w, a, model)
 		})
 	}
 }
@@ -184,6 +186,12 @@ func (w *world) tellScreens() {
 
 // agentPatience is for agents that take half a minute to start on a loaded machine.
 const agentPatience = "50s"
+
+// begin starts a conversation of the agent's, and waits for its first answer.
+func (w *world) begin(a realAgent) session.Record {
+	w.t.Helper()
+	return w.run("new", a.name, "--json", "--wait", "--ready-timeout", agentPatience, "--", "first message").want(0).record()
+}
 
 // says sends a message and waits for the end of the turn.
 func (w *world) says(id, text string) {
@@ -225,12 +233,11 @@ func heardBy(t *testing.T, model *fakemodel.Server, last string) (said []string)
 // each time, and the model is sent all of it.
 func TestAgentsKeepTheirConversation(t *testing.T) {
 	t.Parallel()
-	withAgents(t, func(t *testing.T, w *world, name string, model *fakemodel.Server) {
-		r := w.run("new", name, "--json", "--ready-timeout", agentPatience, "--", "first message").want(0).record()
+	withAgents(t, func(t *testing.T, w *world, a realAgent, model *fakemodel.Server) {
+		r := w.begin(a)
 		if !r.Resumable || r.NativeID == nil {
 			t.Fatalf("%+v", r)
 		}
-		w.idle(r.ID)
 		w.says(r.ID, "second message")
 		w.run("stop", r.ID).want(0)
 		w.nothingRuns()
@@ -270,12 +277,12 @@ func TestAgentsKeepTheirConversation(t *testing.T) {
 // Two conversations in one directory, one of them begun without a word: they never mix.
 func TestAgentsInOneDirectory(t *testing.T) {
 	t.Parallel()
-	withAgents(t, func(t *testing.T, w *world, name string, model *fakemodel.Server) {
-		silent := w.run("new", name, "--json", "--ready-timeout", agentPatience).want(0).record()
+	withAgents(t, func(t *testing.T, w *world, a realAgent, model *fakemodel.Server) {
+		silent := w.run("new", a.name, "--json", "--ready-timeout", agentPatience).want(0).record()
 		if silent.Resumable || silent.Reason == nil || *silent.Reason != session.NothingSaid {
 			t.Fatalf("%+v", silent)
 		}
-		other := w.run("new", name, "--json", "--ready-timeout", agentPatience, "--", "yours message").want(0).record()
+		other := w.run("new", a.name, "--json", "--ready-timeout", agentPatience, "--", "yours message").want(0).record()
 		w.idle(silent.ID)
 		w.says(silent.ID, "mine message")
 		w.eventually("resumable", func() bool { return w.show(silent.ID).Resumable })
@@ -297,9 +304,8 @@ func TestAgentsInOneDirectory(t *testing.T) {
 // after; one that is stopped in a tool call leaves nothing.
 func TestAgentsAtWork(t *testing.T) {
 	t.Parallel()
-	withAgents(t, func(t *testing.T, w *world, name string, model *fakemodel.Server) {
-		r := w.run("new", name, "--json", "--ready-timeout", agentPatience, "--", "first message").want(0).record()
-		w.idle(r.ID)
+	withAgents(t, func(t *testing.T, w *world, a realAgent, model *fakemodel.Server) {
+		r := w.begin(a)
 		w.run("send", r.ID, "HOLD it").want(0)
 		w.soonIs(r.ID, manifest.TurnBusy)
 		w.run("send", r.ID, "another").want(4).says("is busy", "berth wait "+r.ID)
@@ -321,9 +327,8 @@ func TestAgentsAtWork(t *testing.T) {
 // An agent that asks for an approval waits, which is told, and takes no message.
 func TestAgentsAsks(t *testing.T) {
 	t.Parallel()
-	withAgents(t, func(t *testing.T, w *world, name string, model *fakemodel.Server) {
-		r := w.run("new", name, "--json", "--ready-timeout", agentPatience, "--", "first message").want(0).record()
-		w.idle(r.ID)
+	withAgents(t, func(t *testing.T, w *world, a realAgent, model *fakemodel.Server) {
+		r := w.begin(a)
 		w.run("send", r.ID, "RUNESC touch it").want(0)
 		w.soonIs(r.ID, manifest.TurnWaiting)
 		w.run("send", r.ID, "another").want(4).says("waits for", "berth open "+r.ID)
@@ -333,15 +338,8 @@ func TestAgentsAsks(t *testing.T) {
 // A question at the first start blocks: nothing is typed, and what it asks is told.
 func TestAgentsBlocked(t *testing.T) {
 	t.Parallel()
-	withAgents(t, func(t *testing.T, w *world, name string, model *fakemodel.Server) {
-		i := slices.IndexFunc(realAgents, func(a struct {
-			name   string
-			settle func(w *world, url string, ask bool) (env []string)
-			dialog bool
-		}) bool {
-			return a.name == name
-		})
-		if !realAgents[i].dialog {
+	withAgents(t, func(t *testing.T, w *world, a realAgent, model *fakemodel.Server) {
+		if !a.dialog {
 			return
 		}
 		elsewhere := filepath.Join(filepath.Dir(w.home), "elsewhere")
@@ -349,7 +347,7 @@ func TestAgentsBlocked(t *testing.T) {
 		if out, err := exec.Command("git", "init", "-q", elsewhere).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		res := w.start(nil, "new", name, "--json", "--cwd", elsewhere, "--ready-timeout", "20s", "--", "first message").wait()
+		res := w.start(nil, "new", a.name, "--json", "--cwd", elsewhere, "--ready-timeout", "20s", "--", "first message").wait()
 		res.want(5).says("waits for", "berth open ")
 		if r := res.record(); r.Phase != session.Blocked || r.Turn == nil || r.Turn.State != manifest.TurnBlocked {
 			t.Errorf("%+v", r)
@@ -363,19 +361,19 @@ func TestAgentsBlocked(t *testing.T) {
 // An id that changes inside the process is the one that is resumed; the former is told.
 func TestAgentsClear(t *testing.T) {
 	t.Parallel()
-	withAgents(t, func(t *testing.T, w *world, name string, model *fakemodel.Server) {
-		clear := map[string]string{"claude": "/clear", "codex": "/new", "opencode": "/new"}[name]
+	withAgents(t, func(t *testing.T, w *world, a realAgent, model *fakemodel.Server) {
+		clear := map[string]string{"claude": "/clear", "codex": "/new", "opencode": "/new"}[a.name]
 		if clear == "" {
 			return // gemini's id is that of its process
 		}
-		r := w.run("new", name, "--json", "--wait", "--ready-timeout", agentPatience, "--", "first message").want(0).record()
+		r := w.begin(a)
 		x := w.open("open", r.ID)
 		w.eventually("joined", func() bool { h := w.show(r.ID).HeldBy; return h != nil && *h == session.HeldByTerminal })
 		from := len(x.all())
 		x.typeIn(clear)
 		x.gets(from, clear)
 		x.typeIn("\r")
-		if name == "claude" {
+		if a.name == "claude" {
 			w.eventually("another id", func() bool { now := w.show(r.ID); return now.NativeID != nil && *now.NativeID != *r.NativeID })
 		} else {
 			w.eventually("a new screen", func() bool { return !strings.Contains(w.run("capture", r.ID).out, "FAKE-REPLY") })
@@ -400,11 +398,11 @@ func TestAgentsClear(t *testing.T) {
 // for keys.
 func TestCodexHeldElsewhere(t *testing.T) {
 	t.Parallel()
-	withAgents(t, func(t *testing.T, w *world, name string, model *fakemodel.Server) {
-		if name != "codex" {
+	withAgents(t, func(t *testing.T, w *world, a realAgent, model *fakemodel.Server) {
+		if a.name != "codex" {
 			return
 		}
-		r := w.run("new", name, "--json", "--wait", "--", "first message").want(0).record()
+		r := w.begin(a)
 		w.run("stop", r.ID).want(0)
 		elsewhere := exec.Command("/bin/sh", "-c", "exec codex resume $ID --disable daemon_auto_start")
 		elsewhere.Env, elsewhere.Dir = append(slices.Clone(w.env), "ID="+*r.NativeID), w.cwd

@@ -129,13 +129,16 @@ func (c launchCrash) run(w *world, next string) {
 	if r := w.onlySession(); string(r.Phase) == "" {
 		w.t.Fatalf("list does not name the state: %+v", r)
 	}
+	// One that went out just before whoever was to type or hear it died may not have been
+	// heard, and is not sent again.
+	typed := c.typed || (c.dies == "supervisor" || c.dies == "agent") && exists(filepath.Join(w.runDir(w.show(id)), "prompt-sent"))
 	if next == "open" {
 		now := w.show(id)
 		w.opens(id, c.lives || now.Client != nil && now.Supervisor == nil)
 	} else {
 		w.run("restart", id).want(0)
 	}
-	w.goesOn(id, arm, c.typed)
+	w.goesOn(id, arm, typed)
 }
 
 // opens joins the session from a terminal and leaves it again. An agent whose
