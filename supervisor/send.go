@@ -8,7 +8,6 @@ import (
 
 	"berth/internal/atomicfile"
 	"berth/internal/protocol"
-	"berth/internal/provider"
 	"berth/internal/screen"
 	"berth/internal/session"
 	"berth/manifest"
@@ -82,19 +81,6 @@ func (s *loop) asks() bool {
 		s.merge(sign.announcement())
 	}
 	return ok
-}
-
-// dialog is the sign of a dialog on the screen.
-func (s *loop) dialog() (sign, bool) {
-	c := s.client
-	for _, line := range screen.Text(c.tail.Bytes(), c.size.Cols, c.size.Rows) {
-		for _, sign := range c.signs {
-			if sign.On == provider.OnScreen && sign.Turn == manifest.TurnBlocked && sign.match.MatchString(line) {
-				return sign, true
-			}
-		}
-	}
-	return sign{}, false
 }
 
 // prove ends a submission that is proven, or cannot be, and looks again later at any

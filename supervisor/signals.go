@@ -51,7 +51,10 @@ func (s *loop) observe() {
 		c.title = title
 		s.shown(provider.OnTitle, title)
 	}
-	if status := c.scanner.Status(); status != c.status {
+	for _, status := range c.scanner.Status() {
+		if status == c.status {
+			continue
+		}
 		c.status = status
 		s.identify() // it may be another conversation by now
 		s.shown(provider.OnStatus, status)
@@ -68,12 +71,11 @@ func (s *loop) observe() {
 
 // glance reads the screen for what the agent asks before it is ready.
 func (s *loop) glance() {
-	c := s.client
-	for _, line := range screen.Text(c.tail.Bytes(), c.size.Cols, c.size.Rows) {
-		if s.shown(provider.OnScreen, line) {
-			return
-		}
+	if sign, ok := s.onScreen(func(sign) bool { return true }); ok {
+		s.merge(sign.announcement())
+		return
 	}
+	c := s.client
 	if c.turn.State == manifest.TurnBlocked { // it was answered
 		s.merge(manifest.Announcement{Turn: manifest.TurnBusy, Source: provider.OnScreen, At: rfc3339(time.Now())})
 		s.shown(provider.OnTitle, c.title)
@@ -81,18 +83,36 @@ func (s *loop) glance() {
 	}
 }
 
-// shown takes the sign in what the agent shows there, and reports whether there was one.
-func (s *loop) shown(on, text string) bool {
-	for _, sign := range s.client.signs {
-		if sign.On == on && sign.match.MatchString(text) {
-			if sign.Turn == manifest.TurnIdle && !sign.Ready && !s.client.ready {
-				return true // idle, and not there yet
+// dialog is the sign of a dialog on the screen.
+func (s *loop) dialog() (sign, bool) {
+	return s.onScreen(func(sign sign) bool { return sign.Turn == manifest.TurnBlocked })
+}
+
+// onScreen is the first sign on the screen, of those that count.
+func (s *loop) onScreen(counts func(sign) bool) (sign, bool) {
+	c := s.client
+	for _, line := range screen.Text(c.tail.Bytes(), c.size.Cols, c.size.Rows) {
+		for _, sign := range c.signs {
+			if sign.On == provider.OnScreen && counts(sign) && sign.match.MatchString(line) {
+				return sign, true
 			}
-			s.merge(sign.announcement())
-			return true
 		}
 	}
-	return false
+	return sign{}, false
+}
+
+// shown takes the sign in what the agent shows there. One that is idle before it has been
+// ready, and is not by that, is not there yet.
+func (s *loop) shown(on, text string) {
+	for _, sign := range s.client.signs {
+		if sign.On != on || !sign.match.MatchString(text) {
+			continue
+		}
+		if s.client.ready || sign.Ready || sign.Turn != manifest.TurnIdle {
+			s.merge(sign.announcement())
+		}
+		return
+	}
 }
 
 // identify learns the native id from the files that the client holds open: at first from

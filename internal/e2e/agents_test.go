@@ -420,3 +420,39 @@ func TestCodexHeldElsewhere(t *testing.T) {
 		}
 	})
 }
+
+// A subagent's conversation is never taken for the person's: only a new one of theirs is.
+func TestSubagentIsNotTheConversation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	program := filepath.Join(filepath.Dir(w.home), "codex")
+	must(t, os.WriteFile(program, []byte(`#!/bin/sh
+locks=$HOME/.codex/thread-writer-locks sessions=$HOME/.codex/sessions/2026/12/01
+mkdir -p "$locks" "$sessions"
+thread() { echo "{\"thread_source\":\"$2\"}" >"$sessions/rollout-x-$1-1111-4111-8111-111111111111.jsonl"; }
+says() { printf '\033]7501;state=%s:app=codex\007' "$1"; }
+exec 7>"$locks/00000001-1111-4111-8111-111111111111.lock"
+says idle
+while read -r line; do
+	says working
+	case $line in
+	*subagent*) exec 8>"$locks/00000002-1111-4111-8111-111111111111.lock"; thread 00000002 subagent ;;
+	*another*) exec 9>"$locks/00000003-1111-4111-8111-111111111111.lock"; thread 00000003 user ;;
+	*) thread 00000001 user ;;
+	esac
+	says idle
+done
+`), 0o700))
+	w.env = append(w.env, "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))
+	r := w.run("new", "codex", "--json", "--wait", "--", "hello").want(0).record()
+	w.says(r.ID, "use a subagent")
+	w.says(r.ID, "and go on")
+	if now := w.show(r.ID); *now.NativeID != *r.NativeID || len(now.FormerIDs) != 0 {
+		t.Fatalf("the subagent's: %+v", now)
+	}
+	w.says(r.ID, "begin another")
+	w.eventually("another conversation", func() bool {
+		now := w.show(r.ID)
+		return strings.HasPrefix(*now.NativeID, "00000003") && slices.Equal(now.FormerIDs, []string{*r.NativeID})
+	})
+}

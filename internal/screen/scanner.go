@@ -12,7 +12,7 @@ const maxHeldBytes = 4 << 10
 type Scanner struct {
 	place
 	modes  Modes
-	status string
+	status []string
 
 	// The sequence being read, when it began in an earlier Feed.
 	seq  []byte // its bytes, up to maxHeldBytes
@@ -111,13 +111,25 @@ func (s *Scanner) Feed(p []byte) (out []byte, qs []Query) {
 // hear notes what an agent says of its state.
 func (s *Scanner) hear(seq []byte) {
 	if text, ok := bytes.CutPrefix(seq, []byte("\x1b]7501;")); ok {
-		s.status = cleanTitle(bytes.TrimSuffix(bytes.TrimSuffix(text, []byte(st)), []byte("\a")))
+		status := cleanTitle(bytes.TrimSuffix(bytes.TrimSuffix(text, []byte(st)), []byte("\a")))
+		if n := len(s.status); n == maxStatus {
+			s.status[n-1] = status
+		} else {
+			s.status = append(s.status, status)
+		}
 	}
 }
 
-// Status is what the client said last by OSC 7501, cleaned like a title: agents tell
-// their state by it.
-func (s *Scanner) Status() string { return s.status }
+// maxStatus is how much of what a client says of its state is kept until it is asked for.
+const maxStatus = 64
+
+// Status is what the client said by OSC 7501 since the last call, each cleaned like a
+// title: agents tell their state by it. Of very much the end is left out, but the last.
+func (s *Scanner) Status() []string {
+	said := s.status
+	s.status = nil
+	return said
+}
 
 // common deals with what p begins with if that is one of the sequences that
 // agents write most, and returns its length, else 0. All that it does, Feed

@@ -311,11 +311,12 @@ func BenchmarkPaste1MB(b *testing.B) {
 func TestStatus(t *testing.T) {
 	var s Scanner
 	for _, c := range []struct{ in, want string }{
-		{"x", ""}, {"\x1b]7501;state=working:app=codex\a", "state=working:app=codex"}, {"\x1b]7501;state=id", "state=working:app=codex"},
-		{"le\x1b\\", "state=idle"}, {"\x1b]75;x\a\x1bc", "state=idle"},
+		{"x", ""}, {"\x1b]7501;state=working:app=codex\a", "state=working:app=codex"}, {"\x1b]7501;state=id", ""},
+		{"le\x1b\\", "state=idle"}, {"\x1b]75;x\a\x1bc", ""}, {"\x1b]7501;a\ab\x1b]7501;c\a", "a c"},
+		{strings.Repeat("\x1b]7501;x\a", 2*maxStatus) + "\x1b]7501;y\a", strings.Repeat("x ", maxStatus-1) + "y"},
 	} {
 		s.Feed([]byte(c.in))
-		if got := s.Status(); got != c.want {
+		if got := strings.Join(s.Status(), " "); got != c.want {
 			t.Errorf("after %q: %q, want %q", c.in, got, c.want)
 		}
 	}
